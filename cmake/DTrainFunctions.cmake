@@ -1,0 +1,70 @@
+# One way to declare a library, a dialect, a tool and a unit test, so that every CMakeLists.txt below
+# is a list of files and links.
+
+# What every dtrain target is compiled with. LLVM and MLIR are built with RTTI and without exceptions.
+add_library(dtrain_options INTERFACE)
+target_compile_options(dtrain_options INTERFACE
+  -Wall -Wextra -Werror -Wno-unused-parameter -fno-strict-aliasing
+  $<$<CXX_COMPILER_ID:Clang>:-Wno-nested-anon-types>
+  $<$<CXX_COMPILER_ID:GNU>:-Wno-comment -Wno-maybe-uninitialized -Wno-dangling-pointer>)
+# Third-party headers are system headers: their warnings are not ours.
+target_include_directories(dtrain_options SYSTEM INTERFACE ${LLVM_INCLUDE_DIRS} ${MLIR_INCLUDE_DIRS})
+install(TARGETS dtrain_options EXPORT DtrainTargets)
+
+# dtrain_add_library(NAME SOURCES … [LINK dtrain or third-party libraries] [DEPENDS generated files]
+#                    [MLIR] [EXCEPTIONS])
+# Without MLIR the library may use LLVM's Support only, and does not see the generated dialect headers.
+function(dtrain_add_library name)
+  cmake_parse_arguments(ARG "MLIR;EXCEPTIONS" "" "SOURCES;LINK;DEPENDS" ${ARGN})
+  add_library(${name} STATIC ${ARG_SOURCES})
+  add_library(Dtrain::${name} ALIAS ${name})
+  target_include_directories(${name} PUBLIC
+    $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}/include> $<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}>)
+  if(ARG_MLIR)
+    target_include_directories(${name} PUBLIC $<BUILD_INTERFACE:${PROJECT_BINARY_DIR}/include>)
+    target_link_libraries(${name} PUBLIC MLIR)
+  endif()
+  target_link_libraries(${name} PUBLIC ${ARG_LINK} LLVM PRIVATE dtrain_options)
+  if(NOT ARG_EXCEPTIONS)
+    target_compile_options(${name} PRIVATE -fno-exceptions)
+  endif()
+  if(ARG_DEPENDS)
+    add_dependencies(${name} ${ARG_DEPENDS})
+  endif()
+  install(TARGETS ${name} EXPORT DtrainTargets ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR})
+endfunction()
+
+# dtrain_tablegen(TARGET TD OUT_PREFIX generator-flag=suffix …): generates
+# include/dtrain/<OUT_PREFIX><suffix> for each pair.
+function(dtrain_tablegen target td prefix)
+  set(LLVM_TARGET_DEFINITIONS ${td})
+  set(TABLEGEN_OUTPUT)
+  foreach(pair ${ARGN})
+    string(REGEX MATCH "^(.*)=([^=]+)$" _ ${pair})
+    separate_arguments(flags UNIX_COMMAND "${CMAKE_MATCH_1}")
+    set(suffix ${CMAKE_MATCH_2})
+    mlir_tablegen(${PROJECT_BINARY_DIR}/include/dtrain/${prefix}${suffix} ${flags}
+      EXTRA_INCLUDES ${PROJECT_SOURCE_DIR}/dialects)
+  endforeach()
+  add_public_tablegen_target(${target})
+endfunction()
+
+# dtrain_add_tool(NAME SOURCES … LINK …)
+function(dtrain_add_tool name)
+  cmake_parse_arguments(ARG "EXCEPTIONS" "" "SOURCES;LINK" ${ARGN})
+  add_executable(${name} ${ARG_SOURCES})
+  target_link_libraries(${name} PRIVATE ${ARG_LINK} dtrain_options)
+  if(NOT ARG_EXCEPTIONS)
+    target_compile_options(${name} PRIVATE -fno-exceptions)
+  endif()
+  install(TARGETS ${name} RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
+endfunction()
+
+# dtrain_add_unit_test(NAME SOURCES … LINK …): a GoogleTest binary, run by ctest.
+function(dtrain_add_unit_test name)
+  cmake_parse_arguments(ARG "" "" "SOURCES;LINK" ${ARGN})
+  add_executable(${name} ${ARG_SOURCES})
+  set_target_properties(${name} PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/test/bin)
+  target_link_libraries(${name} PRIVATE ${ARG_LINK} dtrain_options GTest::gtest GTest::gtest_main)
+  add_test(NAME ${name} COMMAND ${name})
+endfunction()
