@@ -1,0 +1,172 @@
+//===- Machine.h - What the cost model knows of a machine -------*- C++ -*-===//
+//
+// Part of the dtrain project, under the Apache License v2.0 with LLVM
+// Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+///
+/// \file
+/// Plain descriptions of a machine and of a software stack. Every figure
+/// carries where it comes from; the `target` dialect is their text form. The
+/// cost model has no constants of its own: what it needs stands here.
+///
+//===----------------------------------------------------------------------===//
+
+#ifndef DTRAIN_MODEL_MACHINE_H
+#define DTRAIN_MODEL_MACHINE_H
+
+#include "dtrain/Support/Quantity.h"
+#include "llvm/ADT/ArrayRef.h"
+#include "llvm/ADT/SmallVector.h"
+#include <optional>
+#include <string>
+
+namespace dtrain {
+
+/// How a figure came to be known.
+enum class Basis : uint8_t { Datasheet, Measured, Derived, Assumed };
+
+/// A figure with its provenance. An `assumed` figure's source says why.
+template <typename T>
+struct Sourced {
+  T value{};
+  Basis basis = Basis::Assumed;
+  std::string source;
+};
+
+/// Element types a chip may have a peak for.
+enum class Precision : uint8_t { FP64, FP32, TF32, BF16, FP16, FP8, FP4, INT8 };
+llvm::StringRef stringifyPrecision(Precision p);
+std::optional<Precision> parsePrecision(llvm::StringRef text);
+/// Bytes of one stored element.
+double bytesOf(Precision p);
+
+/// Peak dense rate of one element type.
+struct PeakRate {
+  Precision precision;
+  Sourced<FlopRate> rate;
+};
+
+/// T = launch + max(flops / (computeEfficiency * peak),
+///                  bytes / (memoryEfficiency * bandwidth)): FIDELITY 1.3.
+struct ContractionModel {
+  Sourced<Ratio> computeEfficiency, memoryEfficiency;
+  Sourced<Time> launch;
+};
+
+/// Fused (flash) attention forward of this chip's best kernel: FIDELITY 2.
+/// T = launch + 4 b a d (s^2/2 + overheadTokens * s) / (efficiency * peak);
+/// backward = backwardFlops * forward FLOPs at backwardEfficiency of forward.
+struct AttentionModel {
+  Sourced<Ratio> efficiency, overheadTokens, backwardFlops, backwardEfficiency;
+  Sourced<Time> launch;
+};
+
+/// T = kernels * launch + bytes / (efficiency * bandwidth): FIDELITY 3.
+struct MemoryBoundModel {
+  Sourced<Ratio> efficiency;
+  Sourced<Time> launch;
+};
+
+struct Chip {
+  std::string name;
+  llvm::SmallVector<PeakRate, 4> peaks;
+  Sourced<Bytes> memoryCapacity;
+  Sourced<Bandwidth> memoryBandwidth;
+  ContractionModel contraction;
+  AttentionModel attention;
+  MemoryBoundModel memoryBound;
+  Sourced<EnergyPerFlop> energyPerFlop;      // at the 16-bit matrix unit
+  Sourced<EnergyPerByte> energyPerMemoryByte; // device memory
+  Sourced<Power> idlePower, maxPower;
+  Sourced<Carbon> embodied;
+  Sourced<Money> price;
+  const PeakRate *findPeak(Precision p) const;
+};
+
+/// Two-protocol collective model inside a node: FIDELITY 4.
+///   LL     = a0 + a1*K + F*S / (b1*L)
+///   Simple = c0 + c1*K + F*S / (b2*L) + g*sqrt(F*S / L)
+/// with K = 2(n-1) or n-1 and F = 2(n-1)/n or (n-1)/n; the faster one runs.
+struct CollectiveModel {
+  Sourced<Time> a0, a1, c0, c1;
+  Sourced<Ratio> b1, b2;
+  /// The square-root term's coefficient: g*sqrt(x us) us with x = F*S/L, kept
+  /// as g^2 (a time) so that it has a unit: sqrt(gSquared * x).
+  Sourced<Time> gSquared;
+};
+
+struct Node {
+  Sourced<Ratio> devices;            // accelerators in one node
+  Sourced<Bandwidth> linkBandwidth;  // scale-up, one way, per device
+  CollectiveModel collective;
+  Sourced<EnergyPerByte> linkEnergy;
+  Sourced<Power> hostPower;          // of the node, without its accelerators
+  Sourced<Carbon> hostEmbodied;      // of the node, without its accelerators
+  Sourced<Money> hostPrice;          // of the node, without its accelerators
+};
+
+struct Network {
+  Sourced<Bandwidth> nodeBandwidth; // all NICs of one node, one way
+  Sourced<Ratio> efficiency;        // of wire bandwidth achieved
+  Sourced<Time> latency;            // of one hop between nodes
+  Sourced<EnergyPerByte> energy;
+  Sourced<Money> pricePerNode;
+  Sourced<Carbon> embodiedPerNode;
+};
+
+struct Site {
+  Sourced<Ratio> pue;
+  Sourced<CarbonPerEnergy> gridIntensity;
+  Sourced<MoneyPerEnergy> electricityPrice;
+  Sourced<MoneyPerPower> facilityPrice; // capex per watt of IT power
+  Sourced<Time> facilityLife;
+};
+
+struct Finance {
+  Sourced<Time> life;              // of the equipment
+  Sourced<Ratio> interest;         // per year
+  Sourced<Ratio> maintenance;      // share of equipment price per year
+  Sourced<Ratio> utilization;      // share of its life the equipment works
+};
+
+struct Machine {
+  std::string name;
+  Chip chip;
+  Node node;
+  Network network;
+  Site site;
+  Finance finance;
+};
+
+/// Which attention kernel a stack runs.
+enum class AttentionKernel : uint8_t { Unfused, Flash };
+
+/// Facts about a software stack: FIDELITY 5, "Stack profiles".
+struct Stack {
+  std::string name;
+  Sourced<AttentionKernel> attention;
+  Sourced<bool> dropout;
+  Sourced<bool> overlapDataParallel;
+  Sourced<bool> fusedGradientAccumulation; // in the GEMM epilogue
+  Sourced<Bytes> gradientElement;          // 2 or 4
+  Sourced<Bytes> optimizerTraffic;         // per parameter
+  Sourced<Time> optimizerHost;             // per step
+  Sourced<Bytes> lossForward, lossBackward; // per logit
+  Sourced<Bytes> softmaxForward, softmaxBackward; // per score, unfused attention
+  Sourced<Bytes> dropoutForward, dropoutBackward; // per score, unfused attention
+  Sourced<Bytes> dropoutMask;              // per dropped element, saved
+  Sourced<Time> hostPerOp;                 // launch cost of one framework op
+  Sourced<Ratio> hostOpsPerKernel;         // framework ops per dtrain op
+  /// Share of a tensor-parallel collective left exposed when it may overlap
+  /// independent compute (1: none hidden), forward and backward.
+  Sourced<Ratio> tensorExposedForward, tensorExposedBackward;
+  /// Share of weight-gradient time that can hide tensor-parallel collectives.
+  Sourced<Ratio> weightGradientHides;
+  /// Share of a pipeline transfer left exposed.
+  Sourced<Ratio> pipelineExposed;
+};
+
+} // namespace dtrain
+
+#endif // DTRAIN_MODEL_MACHINE_H
