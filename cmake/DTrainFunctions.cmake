@@ -34,22 +34,24 @@ function(dtrain_add_library name)
   install(TARGETS ${name} EXPORT DtrainTargets ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR})
 endfunction()
 
-# dtrain_tablegen(TARGET TD OUT_PREFIX generator-flag=suffix …): generates
-# include/dtrain/<OUT_PREFIX><suffix> for each pair.
+# dtrain_tablegen(TARGET TD OUT_PREFIX "generator flags=suffix" …): generates
+# include/dtrain/<OUT_PREFIX><suffix> in the build tree for each pair.
 function(dtrain_tablegen target td prefix)
   set(LLVM_TARGET_DEFINITIONS ${td})
   set(TABLEGEN_OUTPUT)
+  # mlir_tablegen writes relative to the current binary directory.
+  file(RELATIVE_PATH out ${CMAKE_CURRENT_BINARY_DIR} ${PROJECT_BINARY_DIR}/include/dtrain)
   foreach(pair ${ARGN})
     string(REGEX MATCH "^(.*)=([^=]+)$" _ ${pair})
     separate_arguments(flags UNIX_COMMAND "${CMAKE_MATCH_1}")
     set(suffix ${CMAKE_MATCH_2})
-    mlir_tablegen(${PROJECT_BINARY_DIR}/include/dtrain/${prefix}${suffix} ${flags}
-      EXTRA_INCLUDES ${PROJECT_SOURCE_DIR}/dialects)
+    mlir_tablegen(${out}/${prefix}${suffix} ${flags}
+      EXTRA_INCLUDES ${PROJECT_SOURCE_DIR}/dialects ${MLIR_INCLUDE_DIRS})
   endforeach()
   add_public_tablegen_target(${target})
 endfunction()
 
-# dtrain_add_tool(NAME SOURCES … LINK …)
+# dtrain_add_tool(NAME SOURCES … LINK … [EXCEPTIONS]): an executable in bin/, from a folder of its own.
 function(dtrain_add_tool name)
   cmake_parse_arguments(ARG "EXCEPTIONS" "" "SOURCES;LINK" ${ARGN})
   add_executable(${name} ${ARG_SOURCES})
