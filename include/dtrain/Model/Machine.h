@@ -27,8 +27,7 @@ namespace dtrain {
 enum class Basis : uint8_t { Datasheet, Measured, Derived, Assumed };
 
 /// A figure with its provenance. An `assumed` figure's source says why.
-template <typename T>
-struct Sourced {
+template <typename T> struct Sourced {
   T value{};
   Basis basis = Basis::Assumed;
   std::string source;
@@ -41,10 +40,15 @@ std::optional<Precision> parsePrecision(llvm::StringRef text);
 /// Bytes of one stored element.
 double bytesOf(Precision p);
 
-/// Peak dense rate of one element type.
+/// Peak dense rate of one element type, and how this type differs from the one
+/// the chip was calibrated with (where both ratios are 1).
 struct PeakRate {
-  Precision precision;
+  Precision precision = Precision::BF16;
   Sourced<FlopRate> rate;
+  /// Multiplies ContractionModel::computeEfficiency: FIDELITY 1.4.
+  Sourced<Ratio> efficiency;
+  /// Multiplies Chip::energyPerFlop.
+  Sourced<Ratio> energy;
 };
 
 /// T = launch + max(flops / (computeEfficiency * peak),
@@ -54,12 +58,23 @@ struct ContractionModel {
   Sourced<Time> launch;
 };
 
-/// Fused (flash) attention forward of this chip's best kernel: FIDELITY 2.
-/// T = launch + 4 b a d (s^2/2 + overheadTokens * s) / (efficiency * peak);
-/// backward = backwardFlops * forward FLOPs at backwardEfficiency of forward.
+/// A fused attention kernel is slower on heads narrower than `below`.
+struct NarrowHead {
+  Sourced<Ratio> below;    // elements of one head
+  Sourced<Ratio> slowdown; // >= 1
+};
+
+/// A fused (flash) attention kernel: FIDELITY 2.
+/// T = launch + 2 b a (d + e) (pairs + overheadTokens * s) * slowdown
+///              / (efficiency * peak)
+/// with b sequences, a heads of widths d and e, s queries, and pairs = s^2/2 if
+/// causal or s*t; backward = backwardFlops * those FLOPs at backwardEfficiency
+/// of the forward's efficiency.
 struct AttentionModel {
   Sourced<Ratio> efficiency, overheadTokens, backwardFlops, backwardEfficiency;
   Sourced<Time> launch;
+  /// Ascending in `below`; the first that the head is narrower than applies.
+  llvm::SmallVector<NarrowHead, 2> narrowHeads;
 };
 
 /// T = kernels * launch + bytes / (efficiency * bandwidth): FIDELITY 3.
@@ -74,9 +89,12 @@ struct Chip {
   Sourced<Bytes> memoryCapacity;
   Sourced<Bandwidth> memoryBandwidth;
   ContractionModel contraction;
-  AttentionModel attention;
+  AttentionModel attention; // the best fused kernel for this chip
+  /// A fused kernel not written for this chip's matrix unit, which some stacks
+  /// run instead (FlashAttention-1 class, Triton).
+  std::optional<AttentionModel> portableAttention;
   MemoryBoundModel memoryBound;
-  Sourced<EnergyPerFlop> energyPerFlop;      // at the 16-bit matrix unit
+  Sourced<EnergyPerFlop> energyPerFlop;       // at the 16-bit matrix unit
   Sourced<EnergyPerByte> energyPerMemoryByte; // device memory
   Sourced<Power> idlePower, maxPower;
   Sourced<Carbon> embodied;
@@ -96,20 +114,31 @@ struct CollectiveModel {
   Sourced<Time> gSquared;
 };
 
+/// Reduction inside the switch (NVLS), tried for all_reduce where a node has
+/// it: T = latency + S / (efficiency * L) + sqrt(gSquared * S / L).
+struct SwitchReductionModel {
+  Sourced<Time> latency;
+  Sourced<Ratio> efficiency;
+  Sourced<Ratio> minimumRanks;
+};
+
 struct Node {
-  Sourced<Ratio> devices;            // accelerators in one node
-  Sourced<Bandwidth> linkBandwidth;  // scale-up, one way, per device
+  Sourced<Ratio> devices;           // accelerators in one node
+  Sourced<Bandwidth> linkBandwidth; // scale-up, one way, per device
   CollectiveModel collective;
+  std::optional<SwitchReductionModel> switchReduction;
   Sourced<EnergyPerByte> linkEnergy;
-  Sourced<Power> hostPower;          // of the node, without its accelerators
-  Sourced<Carbon> hostEmbodied;      // of the node, without its accelerators
-  Sourced<Money> hostPrice;          // of the node, without its accelerators
+  Sourced<Power> hostPower;     // of the node, without its accelerators
+  Sourced<Carbon> hostEmbodied; // of the node, without its accelerators
+  Sourced<Money> hostPrice;     // of the node, without its accelerators
 };
 
 struct Network {
   Sourced<Bandwidth> nodeBandwidth; // all NICs of one node, one way
+  Sourced<Ratio> interfaces;        // NICs of one node
   Sourced<Ratio> efficiency;        // of wire bandwidth achieved
   Sourced<Time> latency;            // of one hop between nodes
+  Sourced<Time> latencyPerNode;     // added by each further node of a ring
   Sourced<EnergyPerByte> energy;
   Sourced<Money> pricePerNode;
   Sourced<Carbon> embodiedPerNode;
@@ -124,10 +153,10 @@ struct Site {
 };
 
 struct Finance {
-  Sourced<Time> life;              // of the equipment
-  Sourced<Ratio> interest;         // per year
-  Sourced<Ratio> maintenance;      // share of equipment price per year
-  Sourced<Ratio> utilization;      // share of its life the equipment works
+  Sourced<Time> life;         // of the equipment
+  Sourced<Ratio> interest;    // per year
+  Sourced<Ratio> maintenance; // share of equipment price per year
+  Sourced<Ratio> utilization; // share of its life the equipment works
 };
 
 struct Machine {
@@ -140,7 +169,13 @@ struct Machine {
 };
 
 /// Which attention kernel a stack runs.
-enum class AttentionKernel : uint8_t { Unfused, Flash };
+enum class AttentionKernel : uint8_t {
+  Unfused,       // batched GEMMs, softmax and dropout as kernels of their own
+  Flash,         // the chip's best fused kernel: Chip::attention
+  PortableFlash, // Chip::portableAttention
+};
+llvm::StringRef stringifyAttentionKernel(AttentionKernel kernel);
+std::optional<AttentionKernel> parseAttentionKernel(llvm::StringRef text);
 
 /// Facts about a software stack: FIDELITY 5, "Stack profiles".
 struct Stack {
@@ -148,21 +183,41 @@ struct Stack {
   Sourced<AttentionKernel> attention;
   Sourced<bool> dropout;
   Sourced<bool> overlapDataParallel;
-  Sourced<bool> fusedGradientAccumulation; // in the GEMM epilogue
-  Sourced<Bytes> gradientElement;          // 2 or 4
-  Sourced<Bytes> optimizerTraffic;         // per parameter
-  Sourced<Time> optimizerHost;             // per step
+  Sourced<bool> fusedGradientAccumulation;  // in the GEMM epilogue
+  Sourced<Bytes> gradientElement;           // 2 or 4
+  Sourced<Bytes> optimizerTraffic;          // per parameter
+  Sourced<Time> optimizerHost;              // per step
   Sourced<Bytes> lossForward, lossBackward; // per logit
-  Sourced<Bytes> softmaxForward, softmaxBackward; // per score, unfused attention
-  Sourced<Bytes> dropoutForward, dropoutBackward; // per score, unfused attention
-  Sourced<Bytes> dropoutMask;              // per dropped element, saved
-  Sourced<Time> hostPerOp;                 // launch cost of one framework op
-  Sourced<Ratio> hostOpsPerKernel;         // framework ops per dtrain op
+  Sourced<Bytes> softmaxForward,
+      softmaxBackward; // per score, unfused attention
+  Sourced<Bytes> dropoutForward,
+      dropoutBackward;        // per score, unfused attention
+  Sourced<Bytes> dropoutMask; // per dropped element, saved
+  /// What dropout adds to a residual connection's traffic, per element: the
+  /// mask written forward; a kernel of its own backward.
+  Sourced<Bytes> residualDropoutForward, residualDropoutBackward;
+  /// Cast and transpose of an operand to a type of one byte or less, per
+  /// element: FIDELITY 1.4.
+  Sourced<Bytes> castTraffic;
+  /// Time of a grouped (per expert) contraction over that of a batched one.
+  Sourced<Ratio> groupedSlowdown;
+  /// Held from the loss's forward to its backward, per logit.
+  Sourced<Bytes> lossSaved;
+  /// Buffers that live beside the tensors: fixed, and per weight of one layer.
+  Sourced<Bytes> workspace, weightWorkspace;
+  Sourced<Time> hostPerOp;         // launch cost of one framework op
+  Sourced<Ratio> hostOpsPerKernel; // framework ops per dtrain op
   /// Share of a tensor-parallel collective left exposed when it may overlap
   /// independent compute (1: none hidden), forward and backward.
   Sourced<Ratio> tensorExposedForward, tensorExposedBackward;
+  /// The same for the backward of a sequence-parallel layer.
+  Sourced<Ratio> sequenceExposedBackward;
   /// Share of weight-gradient time that can hide tensor-parallel collectives.
   Sourced<Ratio> weightGradientHides;
+  /// With overlapDataParallel: the share of compute that can hide gradient and
+  /// parameter collectives, the share of them left exposed all the same, and
+  /// the compute lost to interference per unit of hidden time.
+  Sourced<Ratio> dataHides, dataExposed, dataInterference;
   /// Share of a pipeline transfer left exposed.
   Sourced<Ratio> pipelineExposed;
 };
