@@ -1,0 +1,26 @@
+//===- OpClass.cpp - Names of op classes ----------------------------------===//
+//
+// Part of the dtrain project, under the Apache License v2.0 with LLVM
+// Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "dtrain/Model/OpClass.h"
+
+using namespace dtrain;
+
+static constexpr llvm::StringLiteral names[] = {
+    "contraction", "attention",     "attention_backward",
+    "memory_bound", "loss",         "loss_backward",
+    "accumulate",  "optimizer",     "move"};
+
+llvm::StringRef dtrain::stringifyOpClass(OpClass c) {
+  return names[static_cast<unsigned>(c)];
+}
+
+std::optional<OpClass> dtrain::parseOpClass(llvm::StringRef text) {
+  for (unsigned i = 0; i < std::size(names); ++i)
+    if (names[i] == text)
+      return static_cast<OpClass>(i);
+  return std::nullopt;
+}
