@@ -53,15 +53,26 @@ using Coords = llvm::SmallVector<int64_t, 2>;
 struct AxisState {
   enum Kind : uint8_t { Replicated, Split, Partial, Pinned };
   Kind kind = Replicated;
-  unsigned dim = 0;       // Split
-  int64_t stride = 0;     // Split
+  unsigned dim = 0;                // Split
+  int64_t stride = 0;              // Split
   ReduceOp reduce = ReduceOp::Sum; // Partial
-  Coords on;              // Partial, Pinned
+  Coords on;                       // Partial, Pinned
 
   static AxisState replicated() { return {}; }
   static AxisState split(unsigned dim, int64_t stride);
+  /// The coordinates are sorted and made unique. Partial on a single
+  /// coordinate is Pinned there, and Pinned on none given is Replicated: the
+  /// factories spell them so.
   static AxisState partial(ReduceOp op = ReduceOp::Sum, Coords on = {});
   static AxisState pinned(Coords on);
+  /// The one spelling on an axis of `axisSize` coordinates: everything on a
+  /// size-1 axis and Pinned on all coordinates are Replicated; Partial on all
+  /// coordinates lists none.
+  AxisState canonical(int64_t axisSize) const;
+  /// The number of coordinates that hold anything, on an axis of `axisSize`.
+  int64_t numHolders(int64_t axisSize) const {
+    return on.empty() ? axisSize : static_cast<int64_t>(on.size());
+  }
   bool operator==(const AxisState &o) const;
   bool operator!=(const AxisState &o) const { return !(*this == o); }
   /// "R", "S(1,64)", "P(sum)", "P(sum,{0,7})", "N({0})".
@@ -71,10 +82,11 @@ struct AxisState {
 /// One state per mesh axis, in mesh order.
 using TensorState = llvm::SmallVector<AxisState, 4>;
 
-/// Checks that each state is within range and that the digits on every
-/// dimension are disjoint (RULES 3.1): strides descend, each next
-/// stride * n divides the previous stride, and an axis that splits unevenly
-/// is alone on its dimension and leaves no coordinate empty.
+/// Checks that each state is within range and spelled canonically (see
+/// AxisState::canonical), and that the digits on every dimension are disjoint
+/// (RULES 3.1): strides descend, each next stride * n divides the previous
+/// stride, and an axis that splits unevenly is alone on its dimension and
+/// leaves no coordinate empty.
 llvm::Error verifyTensorState(llvm::ArrayRef<MeshAxis> mesh,
                               llvm::ArrayRef<int64_t> shape,
                               const TensorState &state);
@@ -129,10 +141,18 @@ struct EdgeCost {
   int64_t steps = 0;
 };
 
-/// Prices the change of `axis` from `from[axis]` to `to`. Returns nullopt
-/// where the table has no entry: Partial to a Partial of another reduction or
-/// of fewer coordinates. (A Partial or Pinned on coordinates `on` takes part
-/// in a collective of |on| ranks.)
+/// Prices the change of `axis` from `from[axis]` to `to`, both valid. Returns
+/// nullopt where the table has no entry: Partial to a Partial of another
+/// reduction or without all of the source's coordinates, Split to a Partial on
+/// some coordinates only, Pinned to a Partial that shares no coordinate. (All
+/// are reachable through Replicated.)
+///
+/// With B the elements of the local block when the axis is replicated and L =
+/// B / n, the prices are those of RULES 3.2. Coordinate sets generalise them:
+/// the ranks of a collective are the coordinates that hold the source or the
+/// target, so Partial(on) -> Pinned(on) is an all_reduce of |on| ranks and
+/// Partial(on) -> Replicated one of n ranks; several holders of a Pinned share
+/// the sending; a gather to k coordinates sends k * L.
 std::optional<EdgeCost> edge(llvm::ArrayRef<MeshAxis> mesh,
                              llvm::ArrayRef<int64_t> shape,
                              const TensorState &from, unsigned axis,
@@ -144,13 +164,16 @@ struct ReshardStep {
   EdgeCost cost;
   TensorState result;
 };
+using ReshardPath = llvm::SmallVector<ReshardStep, 1>;
+
 /// The cheapest sequence of single-axis changes by (elements sent, steps,
 /// number of ops), over the states {source, target, replicated} of every axis
-/// that differs (RULES 3.3). Always exists for valid states, except when a
-/// Partial would have to be produced from a Partial of another reduction.
-llvm::Expected<llvm::SmallVector<ReshardStep>>
-findPath(llvm::ArrayRef<MeshAxis> mesh, llvm::ArrayRef<int64_t> shape,
-         const TensorState &from, const TensorState &to);
+/// that differs (RULES 3.3). Always exists for valid states; the error is that
+/// of `verifyTensorState` on one of the two.
+llvm::Expected<ReshardPath> findPath(llvm::ArrayRef<MeshAxis> mesh,
+                                     llvm::ArrayRef<int64_t> shape,
+                                     const TensorState &from,
+                                     const TensorState &to);
 
 /// The digits of one dimension, major to minor: an axis (index into the mesh)
 /// or a gap (local digits). The text form of a split; strides follow with the
@@ -160,7 +183,9 @@ struct Digit {
   int64_t gap = 0; // extent of the gap
 };
 using Digits = llvm::SmallVector<Digit, 2>;
-/// Strides from digits. Fails when the extents do not divide.
+/// Strides from digits; other states are untouched, and an axis of size 1 stays
+/// replicated. Fails when the extents do not divide (a lone axis may split
+/// unevenly), or an axis is out of range or already has a state.
 llvm::Error applyDigits(llvm::ArrayRef<MeshAxis> mesh, int64_t extent,
                         unsigned dim, const Digits &digits, TensorState &state);
 /// The canonical digits of `dim`: no gap of 1, no adjacent gaps, no trailing

@@ -14,13 +14,19 @@
 /// Grammar (see docs/design.md):
 /// \code
 ///   rule   := terms '->' terms clause*
-///   term   := dim*           dim := factor | '1' | '(' factor factor+ ')'
-///                                  | '...' | factor '...'
+///   terms  := [term (',' term)*]    // no operands; one scalar result
+///   term   := '()' | dim*           // a scalar
+///   dim    := factor | '1' | '(' factor factor+ ')' | '...' | factor'...'
+///   factor := [a-z][a-z0-9]*
 ///   clause := '|' ( 'whole' f+ | 'stat' f+ | ('max'|'min') f+
 ///           | 'window' OPERAND.DIM f LO HI | 'sum' product ('+' product)*
 ///           | 'keep' INT+ | 'contract' poly | 'flops' poly
 ///           | 'touch' INT ':' f* | 'save' ref+ )
+///   poly   := mono ('+' mono)*      mono := NUMBER f*
+///   ref    := INT | 'r'INT          product := INT ('*' INT)*
 /// \endcode
+/// A run (`...`, `i...`) stands for any number of factors; in a monomial it
+/// multiplies all of them.
 ///
 //===----------------------------------------------------------------------===//
 
@@ -71,7 +77,7 @@ public:
     std::string name;
     FactorKind kind = FactorKind::Plain;
     ReduceOp reduce = ReduceOp::Sum; // where a result lacks it
-    bool isRun = false;              // `...` (named "...") or `i...`
+    bool isRun = false;              // named "..." or "i..."
     bool operator==(const Factor &o) const;
   };
   llvm::SmallVector<Factor, 6> factors;
@@ -83,7 +89,8 @@ public:
   /// Results that do not depend on absent factors.
   llvm::SmallVector<unsigned, 1> keep;
   /// Multiply-adds by the MFU convention, as FLOPs; executed FLOPs. Unset
-  /// `contract` is zero; unset `flops` is one per point of the results.
+  /// `contract` is zero; unset `flops` is `contract` where that is set, else
+  /// one per point of the iteration space (the product of all factors).
   std::optional<RulePoly> contract, flops;
   /// Operand bytes actually read, where not the whole operand.
   llvm::SmallVector<std::pair<unsigned, llvm::SmallVector<FactorId, 4>>, 1>
@@ -99,22 +106,28 @@ public:
   bool operator!=(const Rule &o) const { return !(*this == o); }
   friend llvm::hash_code hash_value(const Rule &rule);
 
+  /// The checks beyond grammar, which `parse` makes; for rules built in C++:
+  /// a factor at most once per operand and result, `sum` operands in range and
+  /// named once, clause references in range, windows where their factor is.
+  llvm::Error verify() const;
+
   bool isGeneric() const;
   /// Replaces runs by factors x0 x1 … (i0 i1 …) of the length that the ranks
   /// of the operands imply. For `...` with `broadcast` (elementwise ops) the
   /// operands are right-aligned against the longest, and a dimension of size 1
-  /// against a larger one becomes a unit dimension.
-  llvm::Expected<Rule>
-  instantiate(llvm::ArrayRef<llvm::SmallVector<int64_t>> operandShapes,
-              bool broadcast = false) const;
+  /// against a larger one becomes a unit dimension. Runs that no operand has
+  /// take their length from `resultShapes`, where given. Factors are numbered
+  /// by first appearance, as parsing the result's text would.
+  llvm::Expected<Rule> instantiate(
+      llvm::ArrayRef<llvm::SmallVector<int64_t>> operandShapes,
+      bool broadcast = false,
+      llvm::ArrayRef<llvm::SmallVector<int64_t>> resultShapes = {}) const;
 
   std::optional<FactorId> find(llvm::StringRef name) const;
   /// The dimension of `term` that factor `f` indexes, if any.
   static std::optional<unsigned> dimOf(const RuleTerm &term, FactorId f);
   /// Whether `f` is absent from result `j` (hence reduced for it).
-  bool reducedIn(FactorId f, unsigned j) const {
-    return !dimOf(results[j], f);
-  }
+  bool reducedIn(FactorId f, unsigned j) const { return !dimOf(results[j], f); }
   /// All sets of operands, one from each product of `sum`, that may be jointly
   /// partial while the rest is replicated.
   llvm::SmallVector<llvm::SmallVector<unsigned, 2>, 2> linearGroups() const;
@@ -151,10 +164,10 @@ struct BoundRule {
 struct OpAxisState {
   enum Kind : uint8_t { Replicated, Factor, Linear, Pinned };
   Kind kind = Replicated;
-  FactorId factor = 0;  // Factor
-  int64_t stride = 0;   // Factor: in units of the factor's index
-  unsigned group = 0;   // Linear: index into linearGroups()
-  Coords on;            // Linear, Pinned: empty means all
+  FactorId factor = 0; // Factor
+  int64_t stride = 0;  // Factor: in units of the factor's index
+  unsigned group = 0;  // Linear: index into linearGroups()
+  Coords on;           // Linear, Pinned: empty means all
 
   static OpAxisState replicated() { return {}; }
   static OpAxisState split(FactorId f, int64_t stride);
@@ -175,12 +188,15 @@ AxisState gives(const BoundRule &rule, unsigned j, const OpAxisState &state);
 std::optional<OpAxisState> factorAt(const BoundRule &rule, const RuleTerm &term,
                                     unsigned dim, int64_t stride, int64_t n);
 
-/// Whether `f` may be split at all: not `whole`, not `stat`, and, where it is
+/// Whether an axis of size `n` may split `f` with `stride`: `f` is neither
+/// `whole` nor `stat`; the digit fits the factor, evenly or (only where the
+/// factor is alone in every dimension that has it) unevenly; and, where `f` is
 /// windowed, contiguously (stride * n == size).
 bool maySplit(const BoundRule &rule, FactorId f, int64_t stride, int64_t n);
 
 /// The op state on one axis that explains the operand and result states; none
-/// if no state does. Unique where it exists (tested for every op).
+/// if no state does. Unique where it exists (tested for every op). An axis of
+/// size 1 is replicated, whatever the states say.
 std::optional<OpAxisState> inferState(const BoundRule &rule,
                                       llvm::ArrayRef<AxisState> operands,
                                       llvm::ArrayRef<AxisState> results,

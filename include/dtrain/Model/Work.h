@@ -23,9 +23,11 @@ namespace dtrain {
 /// Bit i stands for mesh axis i.
 using AxisMask = uint32_t;
 
-/// How a factor takes part in a contraction: in the first operand and the
-/// result (m), the second and the result (n), both operands only (k), or all
-/// three (batch).
+/// How a factor takes part in a contraction, where the rule has a `contract`
+/// clause and a product of two operands: in the first operand and the result
+/// (m), the second and the result (n), both operands only (k), or all three
+/// (batch). A factor of `contract` that only one operand has is summed over a
+/// window (k); one that only the result has is such a window's gradient (m).
 enum class FactorGroup : uint8_t { None, Batch, M, N, K };
 
 struct FactorUse {
@@ -48,14 +50,16 @@ struct Work {
   /// FLOPs by the MFU convention; FLOPs executed; bytes.
   llvm::SmallVector<WorkTerm, 1> contract, flops;
   llvm::SmallVector<WorkTerm, 3> read, written;
-  /// Axes along which every coordinate does the same work.
+  /// Axes along which every coordinate does this much work without sharing it
+  /// (replicated and linear op states).
   AxisMask replicated = 0;
 
   /// Sum of coef * product of ceil(size / degree): what the busiest device
   /// does. `degrees` is parallel to the mesh.
   double local(llvm::ArrayRef<WorkTerm> terms,
                llvm::ArrayRef<int64_t> degrees) const;
-  /// Sum of coef * product of size / degree: the mean over devices.
+  /// Sum of coef * product of size / degree: the mean over the devices that
+  /// run the op.
   double mean(llvm::ArrayRef<WorkTerm> terms,
               llvm::ArrayRef<int64_t> degrees) const;
   /// Whole-mesh totals: the undivided terms.
