@@ -47,7 +47,7 @@ LogicalResult DotOp::verify() {
   if (getInputs().size() < 2 || getInputs().size() > 3) // C1
     return emitOpError("C1: expected two or three operands, found ")
            << getInputs().size();
-  const Rule &rule = getEinsum();
+  const Rule &rule = getEinsum().getValue();
   if (rule.results.size() != 1 || rule.operands.size() != getInputs().size() ||
       hasClauses(rule)) // C2
     return emitOpError("C2: expected a rule of ")
@@ -80,7 +80,7 @@ LogicalResult ElementwiseOp::verify() {
 }
 
 LogicalResult ReductionOp::verify() {
-  const Rule &rule = getEinsum();
+  const Rule &rule = getEinsum().getValue();
   bool ok = isUnary(rule);
   for (unsigned f = 0; ok && f < rule.factors.size(); ++f)
     ok = Rule::dimOf(rule.operands[0], f).has_value();
@@ -93,7 +93,7 @@ LogicalResult ReductionOp::verify() {
 }
 
 LogicalResult MoveOp::verify() {
-  const Rule &rule = getEinsum();
+  const Rule &rule = getEinsum().getValue();
   bool ok = isUnary(rule);
   for (unsigned f = 0; ok && f < rule.factors.size(); ++f)
     ok = Rule::dimOf(rule.results[0], f).has_value();
@@ -179,7 +179,7 @@ LogicalResult UpdateOp::verify() {
 }
 
 LogicalResult CustomOp::verify() {
-  if (!getEinsum().flops) // C1
+  if (!getEinsum().getValue().flops) // C1
     return emitOpError(
         "C1: the rule must state 'flops': work is given, never guessed");
   return success();

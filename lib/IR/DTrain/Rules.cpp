@@ -72,7 +72,7 @@ dtrain::inferShapes(const Rule &generic, bool broadcasts, ValueRange operands) {
 //===----------------------------------------------------------------------===//
 
 Rule DotOp::getRule() {
-  Rule rule = getEinsum();
+  Rule rule = getEinsum().getValue();
   rule.sum = {{0, 1}};
   if (rule.operands.size() == 3)
     rule.sum.push_back({2});
@@ -82,17 +82,17 @@ Rule DotOp::getRule() {
   rule.contract = rule.flops = RulePoly{all};
   return rule;
 }
-Rule CustomOp::getRule() { return getEinsum(); }
+Rule CustomOp::getRule() { return getEinsum().getValue(); }
 
 Rule MoveOp::getRule() {
-  Rule rule = getEinsum();
+  Rule rule = getEinsum().getValue();
   rule.sum = {{0}};
   rule.flops = RulePoly{{0.0, {}}};
   return rule;
 }
 
 Rule ReductionOp::getRule() {
-  Rule rule = getEinsum();
+  Rule rule = getEinsum().getValue();
   if (getKind() == Reduction::sum) {
     rule.sum = {{0}};
     return rule;
