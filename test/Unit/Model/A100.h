@@ -1,0 +1,35 @@
+//===- A100.h - The machine and stack of the cost model's tests -*- C++ -*-===//
+//
+// Part of the dtrain project, under the Apache License v2.0 with LLVM
+// Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef DTRAIN_TEST_UNIT_MODEL_A100_H
+#define DTRAIN_TEST_UNIT_MODEL_A100_H
+
+#include "dtrain/Model/Machine.h"
+
+namespace dtrain::test {
+
+template <typename Q> Sourced<Q> given(double base) {
+  return {Q::fromBase(base), Basis::Assumed, "test"};
+}
+
+/// An A100 SXM 80 GB with the calibration of FIDELITY 1.3, 2 and 4, in nodes of
+/// eight with eight 25 GB/s interfaces.
+Machine a100();
+/// FIDELITY 5's meg21: unfused, with dropout, fp16 gradients.
+Stack megatron2021();
+/// FIDELITY 5's mcore: fused attention, fp32 gradients accumulated in the
+/// epilogue.
+Stack megatronCore();
+
+/// The message of a failed Expected; fails the test if there is a value.
+template <typename T> std::string messageOf(llvm::Expected<T> value) {
+  return value ? "(a value)" : llvm::toString(value.takeError());
+}
+
+} // namespace dtrain::test
+
+#endif // DTRAIN_TEST_UNIT_MODEL_A100_H
