@@ -28,8 +28,9 @@ llvm_config.add_tool_substitutions(
         # Built later than dtrain-opt in a partial build: a test that needs one then fails by name.
         ToolSubst("dtrain-translate", unresolved="ignore"),
         # Not part of another tool's name or of a path or dialect prefix.
-        ToolSubst("dtrain", unresolved="ignore", pre=r"(?<![\w./=-])", post=r"(?![\w.-])"),
+        ToolSubst("dtrain", unresolved="ignore", pre=r".-^/\<=", post="-./"),
         ToolSubst("FileCheck", unresolved="fatal"),
+        ToolSubst("count", unresolved="fatal"),
         ToolSubst("not", unresolved="fatal"),
         ToolSubst("split-file", unresolved="fatal"),
     ],
