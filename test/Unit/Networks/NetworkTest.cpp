@@ -7,6 +7,7 @@
 
 #include "dtrain/Networks/Network.h"
 #include <gtest/gtest.h>
+#include <limits>
 #include <map>
 #include <onnx/checker.h>
 #include <onnx/onnx_pb.h>
@@ -309,8 +310,9 @@ TEST(Network, ModelsCarryNoWeights) {
       EXPECT_LE(tensor.dims_size(), 1) << tensor.name();
       EXPECT_LE(tensor.int64_data_size() + tensor.float_data_size(), 5)
           << tensor.name();
-      if (tensor.data_type() == onnx::TensorProto::FLOAT)
+      if (tensor.data_type() == onnx::TensorProto::FLOAT) {
         EXPECT_EQ(tensor.dims_size(), 0) << tensor.name();
+      }
     }
   }
 }
