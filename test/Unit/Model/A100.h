@@ -30,6 +30,11 @@ template <typename T> std::string messageOf(llvm::Expected<T> value) {
   return value ? "(a value)" : llvm::toString(value.takeError());
 }
 
+/// Whether `text` contains `part`, for EXPECT_PRED2, which prints both.
+inline bool contains(const std::string &text, const std::string &part) {
+  return text.find(part) != std::string::npos;
+}
+
 } // namespace dtrain::test
 
 #endif // DTRAIN_TEST_UNIT_MODEL_A100_H
