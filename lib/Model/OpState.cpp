@@ -10,13 +10,6 @@
 
 using namespace dtrain;
 
-/// Coordinates as a sorted set.
-static Coords sortedSet(Coords on) {
-  llvm::sort(on);
-  on.erase(llvm::unique(on), on.end());
-  return on;
-}
-
 OpAxisState OpAxisState::split(FactorId f, int64_t stride) {
   OpAxisState state;
   state.kind = Factor;
@@ -29,7 +22,7 @@ OpAxisState OpAxisState::linear(unsigned group, Coords on) {
   OpAxisState state;
   state.kind = Linear;
   state.group = group;
-  state.on = sortedSet(std::move(on));
+  state.on = sortedCoords(std::move(on));
   return state;
 }
 
@@ -38,7 +31,7 @@ OpAxisState OpAxisState::pinned(Coords on) {
   if (on.empty())
     return state;
   state.kind = Pinned;
-  state.on = sortedSet(std::move(on));
+  state.on = sortedCoords(std::move(on));
   return state;
 }
 
@@ -101,13 +94,6 @@ AxisState dtrain::gives(const BoundRule &bound, unsigned j,
   llvm_unreachable("all kinds are covered");
 }
 
-/// Whether an axis of size `n` with `stride` splits an extent unevenly but
-/// validly: contiguous blocks of ceil(extent / n), none empty.
-static bool isUneven(int64_t extent, int64_t stride, int64_t n) {
-  return extent % n != 0 && stride == (extent + n - 1) / n &&
-         stride * (n - 1) < extent;
-}
-
 std::optional<OpAxisState> dtrain::factorAt(const BoundRule &bound,
                                             const RuleTerm &term, unsigned dim,
                                             int64_t stride, int64_t n) {
@@ -124,7 +110,7 @@ std::optional<OpAxisState> dtrain::factorAt(const BoundRule &bound,
     }
     minor *= size;
   }
-  if (factors.size() == 1 && isUneven(bound.sizes[factors[0]], stride, n))
+  if (factors.size() == 1 && splitsUnevenly(bound.sizes[factors[0]], stride, n))
     return OpAxisState::split(factors[0], stride);
   return std::nullopt;
 }
@@ -137,7 +123,7 @@ bool dtrain::maySplit(const BoundRule &bound, FactorId f, int64_t stride,
   int64_t size = bound.sizes[f];
   bool even = stride <= size && size % (stride * n) == 0;
   if (!even) {
-    if (!isUneven(size, stride, n))
+    if (!splitsUnevenly(size, stride, n))
       return false;
     for (const auto *terms : {&rule.operands, &rule.results})
       for (const RuleTerm &term : *terms)

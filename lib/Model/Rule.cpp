@@ -288,6 +288,28 @@ static llvm::Error verifyWindows(const Rule &rule) {
   return llvm::Error::success();
 }
 
+/// A result that reduced one factor by sum and another by max would depend on
+/// the order; factors that are never split may do so.
+static llvm::Error verifyReductions(const Rule &rule) {
+  for (unsigned j = 0; j < rule.results.size(); ++j) {
+    const Rule::Factor *first = nullptr;
+    for (FactorId f = 0; f < rule.factors.size(); ++f) {
+      const Rule::Factor &factor = rule.factors[f];
+      if (factor.kind != FactorKind::Plain || !rule.reducedIn(f, j) ||
+          llvm::is_contained(rule.keep, j))
+        continue;
+      if (first && first->reduce != factor.reduce)
+        return ruleError(
+            "result " + llvm::Twine(j) + " reduces factor '" + first->name +
+            "' by " + stringifyReduceOp(first->reduce) + " and '" +
+            factor.name + "' by " + stringifyReduceOp(factor.reduce) +
+            ": expected one reduction");
+      first = first ? first : &factor;
+    }
+  }
+  return llvm::Error::success();
+}
+
 llvm::Error Rule::verify() const {
   if (llvm::Error e = verifyTerms(*this, operands, "operand"))
     return e;
@@ -298,6 +320,8 @@ llvm::Error Rule::verify() const {
   if (llvm::Error e = verifySum(*this))
     return e;
   if (llvm::Error e = verifyWindows(*this))
+    return e;
+  if (llvm::Error e = verifyReductions(*this))
     return e;
   for (unsigned j : keep)
     if (j >= results.size())

@@ -41,6 +41,8 @@ struct MeshAxis {
 
 /// Sorted coordinates along one axis; empty means all of them.
 using Coords = llvm::SmallVector<int64_t, 2>;
+/// Sorts the coordinates and drops repetitions.
+Coords sortedCoords(Coords on);
 
 /// The state of one mesh axis (size n) for one tensor.
 ///  - Replicated: every coordinate holds the whole extent.
@@ -79,6 +81,9 @@ struct AxisState {
   std::string str() const;
 };
 
+/// Masks of axes are 32-bit words.
+inline constexpr size_t maxMeshAxes = 32;
+
 /// One state per mesh axis, in mesh order.
 using TensorState = llvm::SmallVector<AxisState, 4>;
 
@@ -90,6 +95,13 @@ using TensorState = llvm::SmallVector<AxisState, 4>;
 llvm::Error verifyTensorState(llvm::ArrayRef<MeshAxis> mesh,
                               llvm::ArrayRef<int64_t> shape,
                               const TensorState &state);
+
+/// Whether an axis of size `n` alone splits `extent` unevenly: contiguous
+/// blocks of ceil(extent / n), none empty.
+bool splitsUnevenly(int64_t extent, int64_t stride, int64_t n);
+/// The digit test of `verifyTensorState` for one dimension, without words.
+bool hasValidDigits(llvm::ArrayRef<MeshAxis> mesh, int64_t extent,
+                    const TensorState &state, unsigned dim);
 
 /// The extent of `dim` that the fullest device holds.
 int64_t localExtent(llvm::ArrayRef<MeshAxis> mesh,
@@ -164,12 +176,15 @@ struct ReshardStep {
   EdgeCost cost;
   TensorState result;
 };
+/// The search visits 3^k states for k differing axes.
+inline constexpr unsigned maxReshardAxes = 8;
 using ReshardPath = llvm::SmallVector<ReshardStep, 1>;
 
 /// The cheapest sequence of single-axis changes by (elements sent, steps,
 /// number of ops), over the states {source, target, replicated} of every axis
-/// that differs (RULES 3.3). Always exists for valid states; the error is that
-/// of `verifyTensorState` on one of the two.
+/// that differs (RULES 3.3). Always exists for valid states; errors are those
+/// of `verifyTensorState` on one of the two, and more than `maxReshardAxes`
+/// axes that differ.
 llvm::Expected<ReshardPath> findPath(llvm::ArrayRef<MeshAxis> mesh,
                                      llvm::ArrayRef<int64_t> shape,
                                      const TensorState &from,
