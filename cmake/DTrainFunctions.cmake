@@ -70,3 +70,18 @@ function(dtrain_add_unit_test name)
   target_link_libraries(${name} PRIVATE ${ARG_LINK} dtrain_options GTest::gtest GTest::gtest_main)
   add_test(NAME ${name} COMMAND ${name})
 endfunction()
+
+# Documents generated from the .td files, under docs/ of the build tree.
+add_custom_target(dtrain-docs)
+
+# dtrain_add_doc(NAME TD generator flags …): docs/<NAME>.md, e.g. with -gen-dialect-doc -dialect=target
+# or -gen-pass-doc.
+function(dtrain_add_doc name td)
+  set(LLVM_TARGET_DEFINITIONS ${td})
+  set(TABLEGEN_OUTPUT)
+  file(RELATIVE_PATH out ${CMAKE_CURRENT_BINARY_DIR} ${PROJECT_BINARY_DIR}/docs)
+  mlir_tablegen(${out}/${name}.md ${ARGN}
+    EXTRA_INCLUDES ${PROJECT_SOURCE_DIR}/dialects ${MLIR_INCLUDE_DIRS})
+  add_custom_target(dtrain-doc-${name} DEPENDS ${TABLEGEN_OUTPUT})
+  add_dependencies(dtrain-docs dtrain-doc-${name})
+endfunction()

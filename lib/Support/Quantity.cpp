@@ -117,8 +117,16 @@ Expected<double> dtrain::toBaseUnits(double number, StringRef unit,
     expected += u.name.empty() ? StringRef("no unit") : StringRef(u.name);
   }
   return createStringError("%s unit '%s': expected one of %s",
-                           known ? "mismatched" : "unknown",
-                           unit.str().c_str(), expected.c_str());
+                           known ? "mismatched" : "unknown", unit.str().c_str(),
+                           expected.c_str());
+}
+
+std::optional<Dimension> dtrain::dimensionOfUnit(StringRef unit) {
+  const Unit *it =
+      find_if(units, [unit](const Unit &u) { return u.name == unit; });
+  if (it == std::end(units))
+    return std::nullopt;
+  return it->dim;
 }
 
 std::string dtrain::printDouble(double value) {
@@ -142,6 +150,9 @@ std::string dtrain::printQuantity(double value, Dimension dim) {
   std::string best;
   for (const Unit &u : units) {
     if (!(u.dim == dim))
+      continue;
+    // Nothing is nothing in any unit; the base unit is the plainest.
+    if (value == 0 && u.num != u.den)
       continue;
     double number = value * u.den / u.num;
     std::string text = printDouble(number);

@@ -6,13 +6,14 @@
 //===----------------------------------------------------------------------===//
 
 #include "dtrain/Tools/Registration.h"
+#include "dtrain/IR/Target/Target.h"
 #include "mlir/Dialect/Func/Extensions/InlinerExtension.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/IR/DialectRegistry.h"
 #include "mlir/Transforms/Passes.h"
 
 void dtrain::registerAllDialects(mlir::DialectRegistry &registry) {
-  registry.insert<mlir::func::FuncDialect>();
+  registry.insert<mlir::func::FuncDialect, target::TargetDialect>();
   mlir::func::registerInlinerExtension(registry);
 }
 

@@ -19,13 +19,13 @@
 #include "llvm/ADT/Hashing.h"
 #include "llvm/ADT/StringRef.h"
 #include "llvm/Support/Error.h"
+#include <optional>
 #include <string>
 
 namespace dtrain {
 
 /// A value in base units: s^T * B^B * FLOP^F * J^J * USD^D * kgCO2e^C.
-template <int T, int B, int F, int J, int D, int C>
-class Quantity {
+template <int T, int B, int F, int J, int D, int C> class Quantity {
 public:
   constexpr Quantity() = default;
   /// The only ways in and out of a bare number; both in base units.
@@ -130,6 +130,8 @@ struct Dimension {
 /// expected and what was found.
 llvm::Expected<double> toBaseUnits(double number, llvm::StringRef unit,
                                    Dimension dim);
+/// The dimension that a unit's name implies; none if the name is unknown.
+std::optional<Dimension> dimensionOfUnit(llvm::StringRef unit);
 /// The shortest "number unit" of that dimension which reads back to `value`.
 std::string printQuantity(double value, Dimension dim);
 /// Prints a finite double so that it reads back exactly, always with a point or
