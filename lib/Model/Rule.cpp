@@ -186,16 +186,24 @@ static llvm::Error ruleError(const llvm::Twine &message) {
 /// enumerated.
 static constexpr uint64_t maxLinearGroups = 64;
 
+static llvm::Error verifyFactorIds(const Rule &rule,
+                                   llvm::ArrayRef<FactorId> ids) {
+  for (FactorId f : ids)
+    if (f >= rule.factors.size())
+      return ruleError("expected a factor below " +
+                       llvm::Twine(rule.factors.size()) + ", found " +
+                       llvm::Twine(f));
+  return llvm::Error::success();
+}
+
 static llvm::Error verifyTerms(const Rule &rule, llvm::ArrayRef<RuleTerm> terms,
                                llvm::StringRef what) {
   for (auto [index, term] : llvm::enumerate(terms)) {
     llvm::SmallVector<FactorId, 8> seen;
-    for (const RuleDim &dim : term)
+    for (const RuleDim &dim : term) {
+      if (llvm::Error e = verifyFactorIds(rule, dim.factors))
+        return e;
       for (FactorId f : dim.factors) {
-        if (f >= rule.factors.size())
-          return ruleError("expected a factor below " +
-                           llvm::Twine(rule.factors.size()) + ", found " +
-                           llvm::Twine(f));
         if (llvm::is_contained(seen, f))
           return ruleError(
               "factor '" + rule.factors[f].name + "' stands twice in " + what +
@@ -205,7 +213,24 @@ static llvm::Error verifyTerms(const Rule &rule, llvm::ArrayRef<RuleTerm> terms,
                            "' stands in a compound");
         seen.push_back(f);
       }
+    }
   }
+  return llvm::Error::success();
+}
+
+/// Factors that clauses name.
+static llvm::Error verifyClauseFactors(const Rule &rule) {
+  for (const RuleWindow &w : rule.windows)
+    if (llvm::Error e = verifyFactorIds(rule, w.factor))
+      return e;
+  for (const auto &[operand, touched] : rule.touch)
+    if (llvm::Error e = verifyFactorIds(rule, touched))
+      return e;
+  for (const auto *poly : {&rule.contract, &rule.flops})
+    if (*poly)
+      for (const RuleMonomial &m : **poly)
+        if (llvm::Error e = verifyFactorIds(rule, m.factors))
+          return e;
   return llvm::Error::success();
 }
 
@@ -228,10 +253,6 @@ static llvm::Error verifyRunNames(const Rule &rule) {
                          run.name + "' gives to its own factors");
     }
   }
-  // "x..." and "..." both give x0 x1 ….
-  if (rule.find("...") && rule.find("x..."))
-    return ruleError("run 'x...' gives its factors the names that run '...' "
-                     "gives");
   return llvm::Error::success();
 }
 
@@ -314,6 +335,8 @@ llvm::Error Rule::verify() const {
   if (llvm::Error e = verifyTerms(*this, operands, "operand"))
     return e;
   if (llvm::Error e = verifyTerms(*this, results, "result"))
+    return e;
+  if (llvm::Error e = verifyClauseFactors(*this))
     return e;
   if (llvm::Error e = verifyRunNames(*this))
     return e;
