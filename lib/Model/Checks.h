@@ -37,10 +37,21 @@ llvm::Error requirePositive(llvm::StringRef owner, llvm::StringRef what,
                    figure.value.str());
 }
 
-/// A figure of machine or stack `owner` that may be zero.
+/// That a figure was given at all: one without a source is nobody's.
+template <typename T>
+llvm::Error requireGiven(llvm::StringRef owner, llvm::StringRef what,
+                         const Sourced<T> &figure) {
+  if (!figure.source.empty())
+    return llvm::Error::success();
+  return makeError("'" + owner + "' states no " + what);
+}
+
+/// A figure of machine or stack `owner` that may be zero, if it says so.
 template <typename Q>
 llvm::Error requireNonNegative(llvm::StringRef owner, llvm::StringRef what,
                                const Sourced<Q> &figure) {
+  if (llvm::Error e = requireGiven(owner, what, figure))
+    return e;
   double value = figure.value.base();
   if (std::isfinite(value) && value >= 0)
     return llvm::Error::success();

@@ -27,6 +27,7 @@ namespace dtrain {
 enum class Basis : uint8_t { Datasheet, Measured, Derived, Assumed };
 
 /// A figure with its provenance. An `assumed` figure's source says why.
+/// One with an empty source is not known; asking for it is an error.
 template <typename T> struct Sourced {
   T value{};
   Basis basis = Basis::Assumed;

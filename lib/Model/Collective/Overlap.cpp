@@ -13,9 +13,11 @@ using namespace dtrain;
 using llvm::Error;
 using llvm::Expected;
 
-/// A share of `stack`, between 0 and 1.
+/// A share that `stack` states, between 0 and 1.
 static Error requireShare(const Stack &stack, llvm::StringRef what,
                           const Sourced<Ratio> &share) {
+  if (Error e = requireGiven(stack.name, what, share))
+    return e;
   double value = toDouble(share.value);
   if (value >= 0 && value <= 1)
     return Error::success();
@@ -65,6 +67,9 @@ Expected<Time> dtrain::exposedDataParallel(const Stack &stack,
   if (Error e = requireAmount("communication time", communication))
     return e;
   if (Error e = requireAmount("compute time", compute))
+    return e;
+  if (Error e = requireGiven(stack.name, "overlap of data parallelism",
+                             stack.overlapDataParallel))
     return e;
   if (!stack.overlapDataParallel.value)
     return communication;

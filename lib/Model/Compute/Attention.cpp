@@ -172,6 +172,8 @@ Expected<OpCost> dtrain::unfusedAttentionCost(const Machine &machine,
           cost, machine, stack, "softmax traffic per score",
           backward ? stack.softmaxBackward : stack.softmaxForward, scores))
     return err;
+  if (Error err = requireGiven(stack.name, "use of dropout", stack.dropout))
+    return err;
   if (stack.dropout.value)
     if (Error err = addScoreKernel(
             cost, machine, stack, "dropout traffic per score",
@@ -184,6 +186,8 @@ Expected<OpCost> detail::attentionCost(const OpWork &work,
                                        const Machine &machine,
                                        const Stack &stack, bool backward) {
   const AttentionShape &shape = work.attention;
+  if (Error e = requireGiven(stack.name, "attention kernel", stack.attention))
+    return e;
   if (stack.attention.value == AttentionKernel::Unfused)
     return unfusedAttentionCost(machine, stack, work.precision, shape,
                                 backward);

@@ -192,6 +192,9 @@ static Expected<OpCost> naturalCost(const OpWork &work, const Machine &machine,
                                     const Stack &stack) {
   Bytes traffic = work.read + work.written;
   int64_t kernels = work.kernels;
+  if (work.dropout != ResidualDropout::None)
+    if (Error e = requireGiven(stack.name, "use of dropout", stack.dropout))
+      return e;
   if (stack.dropout.value && work.dropout != ResidualDropout::None) {
     bool backward = work.dropout == ResidualDropout::Backward;
     Expected<Bytes> extra =
@@ -208,6 +211,9 @@ static Expected<OpCost> naturalCost(const OpWork &work, const Machine &machine,
 
 static Expected<OpCost>
 accumulateCost(const OpWork &work, const Machine &machine, const Stack &stack) {
+  if (Error e = requireGiven(stack.name, "fusion of gradient accumulation",
+                             stack.fusedGradientAccumulation))
+    return e;
   if (!stack.fusedGradientAccumulation.value)
     return naturalCost(work, machine, stack);
   // The epilogue of the contraction reads and writes the accumulator; the

@@ -69,6 +69,8 @@ Stack test::megatron2021() {
   s.name = "megatron-2021";
   s.attention = {AttentionKernel::Unfused, Basis::Assumed, "test"};
   s.dropout = {true, Basis::Assumed, "test"};
+  s.overlapDataParallel = {false, Basis::Assumed, "test"};
+  s.fusedGradientAccumulation = {false, Basis::Assumed, "test"};
   s.gradientElement = given<Bytes>(2);
   s.optimizerTraffic = given<Bytes>(52);
   s.lossForward = given<Bytes>(38);
@@ -91,6 +93,7 @@ Stack test::megatronCore() {
   Stack s;
   s.name = "megatron-core";
   s.attention = {AttentionKernel::Flash, Basis::Assumed, "test"};
+  s.dropout = {false, Basis::Assumed, "test"};
   s.overlapDataParallel = {true, Basis::Assumed, "test"};
   s.fusedGradientAccumulation = {true, Basis::Assumed, "test"};
   s.gradientElement = given<Bytes>(4);

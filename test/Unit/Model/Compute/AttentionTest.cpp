@@ -139,6 +139,9 @@ TEST(AttentionTest, RejectsBadShapes) {
   m.chip.attention.efficiency = {};
   EXPECT_PRED2(contains, messageOf(timeOf(work, m, s)),
                "'a100': expected a positive attention efficiency");
+  s.attention = {};
+  EXPECT_EQ(messageOf(timeOf(work, m, s)),
+            "'megatron-core' states no attention kernel");
   s = megatron2021();
   s.softmaxForward = {};
   EXPECT_PRED2(contains, messageOf(timeOf(work, m, s)),

@@ -191,6 +191,11 @@ TEST(ComputeTest, RejectsBadWork) {
   EXPECT_PRED2(contains,
                messageOf(timeOf(ofElements(OpClass::Loss, 0, 1, 1), m, s)),
                "expected a positive number of elements of a loss op");
+  Stack silent = megatronCore();
+  silent.fusedGradientAccumulation = {};
+  EXPECT_EQ(
+      messageOf(timeOf(ofElements(OpClass::Accumulate, 1, 8, 4), m, silent)),
+      "'megatron-core' states no fusion of gradient accumulation");
   m.chip.memoryBandwidth = {};
   EXPECT_PRED2(contains, messageOf(timeOf(gemm(64, 64, 64), m, s)),
                "'a100': expected a positive memory bandwidth");
