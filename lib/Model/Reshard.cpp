@@ -342,7 +342,7 @@ llvm::Expected<ReshardPath> PathSearch::run() {
   for (size_t node = goal; node != start; node = nodes[node].previous)
     path.push_back({nodes[node].axis, nodes[node].cost, stateOf(node)});
   std::reverse(path.begin(), path.end());
-  return std::move(path);
+  return path;
 }
 
 llvm::Expected<ReshardPath> dtrain::findPath(llvm::ArrayRef<MeshAxis> mesh,
@@ -351,6 +351,6 @@ llvm::Expected<ReshardPath> dtrain::findPath(llvm::ArrayRef<MeshAxis> mesh,
                                              const TensorState &to) {
   for (const TensorState *state : {&from, &to})
     if (llvm::Error e = verifyTensorState(mesh, shape, *state))
-      return std::move(e);
+      return e;
   return PathSearch(mesh, shape, from, to).run();
 }

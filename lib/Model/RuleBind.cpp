@@ -222,7 +222,7 @@ void Instantiation::rewritePoly(const std::optional<RulePoly> &from,
 
 llvm::Expected<Rule> Instantiation::run() {
   if (llvm::Error e = deduceLengths())
-    return std::move(e);
+    return e;
   for (auto [i, term] : llvm::enumerate(rule.operands))
     out.operands.push_back(
         rewriteTerm(term, operands[i].data(), operands[i].size()));
@@ -240,7 +240,7 @@ llvm::Expected<Rule> Instantiation::run() {
   rewritePoly(rule.flops, out.flops);
   for (const auto &[operand, touched] : rule.touch)
     out.touch.push_back({operand, rewriteFactors(touched)});
-  return std::move(out);
+  return out;
 }
 
 llvm::Expected<Rule> Rule::instantiate(
@@ -380,7 +380,7 @@ llvm::Expected<BoundRule> Binder::finish() {
     for (size_t i = 0; i < compounds.size();) {
       bool solved = false;
       if (llvm::Error e = solve(compounds[i], solved))
-        return std::move(e);
+        return e;
       if (solved) {
         compounds.erase(compounds.begin() + i);
         progress = true;
@@ -402,7 +402,7 @@ llvm::Expected<BoundRule> Binder::finish() {
           return bindError("an extent of result " + llvm::Twine(j) +
                            " overflows");
     }
-  return std::move(bound);
+  return bound;
 }
 
 static llvm::Error refuseGeneric(const Rule &rule) {
@@ -418,12 +418,12 @@ BoundRule::bind(const Rule &rule,
                 llvm::ArrayRef<llvm::SmallVector<int64_t>> operands,
                 const llvm::StringMap<int64_t> &given) {
   if (llvm::Error e = refuseGeneric(rule))
-    return std::move(e);
+    return e;
   Binder binder(rule);
   if (llvm::Error e = binder.addGiven(given))
-    return std::move(e);
+    return e;
   if (llvm::Error e = binder.addShapes(rule.operands, operands, "operand"))
-    return std::move(e);
+    return e;
   return binder.finish();
 }
 
@@ -432,12 +432,12 @@ BoundRule::bind(const Rule &rule,
                 llvm::ArrayRef<llvm::SmallVector<int64_t>> operands,
                 llvm::ArrayRef<llvm::SmallVector<int64_t>> results) {
   if (llvm::Error e = refuseGeneric(rule))
-    return std::move(e);
+    return e;
   Binder binder(rule);
   if (llvm::Error e = binder.addShapes(rule.operands, operands, "operand"))
-    return std::move(e);
+    return e;
   if (llvm::Error e = binder.addShapes(rule.results, results, "result"))
-    return std::move(e);
+    return e;
   return binder.finish();
 }
 

@@ -23,8 +23,8 @@ public:
     if (!parseRule())
       return llvm::createStringError(llvm::inconvertibleErrorCode(), error);
     if (llvm::Error e = rule.verify())
-      return std::move(e);
-    return std::move(rule);
+      return e;
+    return rule;
   }
 
 private:

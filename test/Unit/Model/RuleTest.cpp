@@ -47,10 +47,11 @@ TEST(RuleText, OpTableRoundTrips) {
 }
 
 TEST(RuleText, EveryClause) {
-  Rule r = parse("b (g c) (x u), o c 1, () -> b o x, () | whole u | stat b | "
-                 "max g c | window 0.2 x 1 -2 | sum 0*1+2 | keep 1 | contract 2 "
-                 "b o + 0.5 c | flops 1.5e+30 x x | touch 0: b g | touch 1: | "
-                 "save 0 r1 2");
+  Rule r =
+      parse("b (g c) (x u), o c 1, () -> b o x, () | whole u | stat b | "
+            "max g c | window 0.2 x 1 -2 | sum 0*1+2 | keep 1 | contract 2 "
+            "b o + 0.5 c | flops 1.5e+30 x x | touch 0: b g | touch 1: | "
+            "save 0 r1 2");
   llvm::SmallVector<std::string> names;
   for (const Rule::Factor &f : r.factors)
     names.push_back(f.name);
@@ -77,11 +78,12 @@ TEST(RuleText, EveryClause) {
   ASSERT_EQ(r.touch.size(), 2u);
   EXPECT_TRUE(r.touch[1].second.empty());
   EXPECT_EQ(r.save, (llvm::SmallVector<int, 3>{0, ~1, 2}));
-  EXPECT_EQ(r.str(),
-            "b (g c) (x u), o c 1, () -> b o x, () | whole u | stat b | max g c "
-            "| window 0.2 x 1 -2 | sum 0*1 + 2 | keep 1 | contract 2 b o + "
-            "0.5 c | flops 1.5e+30 x x | touch 0: b g | touch 1: | save 0 r1 "
-            "2");
+  EXPECT_EQ(
+      r.str(),
+      "b (g c) (x u), o c 1, () -> b o x, () | whole u | stat b | max g c "
+      "| window 0.2 x 1 -2 | sum 0*1 + 2 | keep 1 | contract 2 b o + "
+      "0.5 c | flops 1.5e+30 x x | touch 0: b g | touch 1: | save 0 r1 "
+      "2");
   EXPECT_EQ(parse(r.str()), r);
 }
 
