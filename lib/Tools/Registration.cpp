@@ -6,18 +6,22 @@
 //===----------------------------------------------------------------------===//
 
 #include "dtrain/Tools/Registration.h"
+#include "dtrain/IR/DTrain/DTrain.h"
 #include "dtrain/IR/Target/Target.h"
+#include "dtrain/Transforms/Passes.h"
 #include "mlir/Dialect/Func/Extensions/InlinerExtension.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/IR/DialectRegistry.h"
 #include "mlir/Transforms/Passes.h"
 
 void dtrain::registerAllDialects(mlir::DialectRegistry &registry) {
-  registry.insert<mlir::func::FuncDialect, target::TargetDialect>();
+  registry
+      .insert<mlir::func::FuncDialect, DTrainDialect, target::TargetDialect>();
   mlir::func::registerInlinerExtension(registry);
 }
 
 void dtrain::registerAllPasses() {
+  registerDTrainTransformsPasses();
   mlir::registerCanonicalizerPass();
   mlir::registerCSEPass();
   mlir::registerInlinerPass();
