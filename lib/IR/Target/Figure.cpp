@@ -95,8 +95,18 @@ static ParseResult parseNumber(AsmParser &parser, double &value) {
     return parser.emitError(loc,
                             "expected a point before the exponent: write '")
            << digits << ".0e" << exponent << "' for '" << text << "'";
-  if (rest.starts_with("."))
-    return parser.parseFloat(value);
+  if (rest.starts_with(".")) {
+    if (parser.parseFloat(value))
+      return failure();
+    // A number that is too small for a double must not pass as nothing.
+    StringRef mantissa =
+        text.take_until([](char c) { return c == 'e' || c == 'E'; });
+    if (value == 0 && mantissa.find_first_of("123456789") != StringRef::npos)
+      return parser.emitError(loc, "expected a number that a double can hold, "
+                                   "found '")
+             << text << "'";
+    return success();
+  }
   llvm::APInt integer;
   OptionalParseResult result = parser.parseOptionalDecimalInteger(integer);
   if (!result.has_value() || failed(*result))

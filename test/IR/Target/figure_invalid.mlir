@@ -120,6 +120,13 @@ func.func private @figure_number() attributes {
 // -----
 
 // target.figure number
+// expected-error@+2 {{expected a number that a double can hold, found '1.5e-999'}}
+func.func private @figure_number() attributes {
+  a = #target.figure<1.5e-999 W, datasheet, "s">}
+
+// -----
+
+// target.figure number
 // expected-error@+2 {{expected a number}}
 func.func private @figure_number() attributes {
   a = #target.figure<W, datasheet, "s">}
