@@ -1,0 +1,507 @@
+//===- MeshInterpreter.cpp - A placed program on its mesh -----------------===//
+//
+// Part of the dtrain project, under the Apache License v2.0 with LLVM
+// Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "dtrain/Interpreter/MeshInterpreter.h"
+#include "dtrain/Interpreter/Kernel.h"
+#include "llvm/ADT/STLExtras.h"
+#include "llvm/ADT/TypeSwitch.h"
+
+using namespace mlir;
+using namespace dtrain;
+
+//===----------------------------------------------------------------------===//
+// One op
+//===----------------------------------------------------------------------===//
+
+/// Whether a device takes part in an op: a pinned or linear axis may leave it
+/// out.
+static bool takesPart(const dtrain::OpState &state, ArrayRef<int64_t> device) {
+  return llvm::all_of(llvm::zip_equal(state, device), [](auto pair) {
+    auto [axis, c] = pair;
+    return axis.on.empty() || llvm::is_contained(axis.on, c);
+  });
+}
+
+/// The op's iteration space as a tensor: its dimensions are the factors.
+static TensorState iterationState(const dtrain::OpState &state) {
+  return llvm::map_to_vector<4>(state, [](const OpAxisState &axis) {
+    return axis.kind == OpAxisState::Factor
+               ? AxisState::split(axis.factor, axis.stride)
+               : AxisState::replicated();
+  });
+}
+
+llvm::Expected<std::vector<DistributedTensor>>
+dtrain::runOnMesh(const VirtualMesh &mesh, Operation *op,
+                  const BoundRule &bound, const dtrain::OpState &state,
+                  ArrayRef<const DistributedTensor *> operands) {
+  std::vector<DistributedTensor> results(bound.rule.results.size());
+  for (auto [j, result] : llvm::enumerate(results)) {
+    result.shape = bound.resultShape(j);
+    for (auto [axis, s] : llvm::zip_equal(mesh.getAxes(), state))
+      result.state.push_back(gives(bound, j, s).canonical(axis.size));
+    result.blocks.resize(mesh.numDevices());
+  }
+  TensorState iteration = iterationState(state);
+  for (int64_t d = 0; d < mesh.numDevices(); ++d) {
+    if (!mesh.isActive(d) || !takesPart(state, mesh.coordinatesOf(d)))
+      continue;
+    SmallVector<const Tensor *> blocks;
+    for (auto [i, operand] : llvm::enumerate(operands)) {
+      if (!operand->blocks[d])
+        return llvm::createStringError("device #" + llvm::Twine(d) +
+                                       " does not hold operand #" +
+                                       llvm::Twine(i));
+      blocks.push_back(&*operand->blocks[d]);
+    }
+    IndexSets index = indicesOf(mesh, bound.sizes, iteration, d);
+    llvm::Expected<SmallVector<Tensor>> local =
+        runKernel({op, bound, index, blocks});
+    if (!local)
+      return local.takeError();
+    for (auto [result, block] : llvm::zip_equal(results, *local))
+      result.blocks[d] = std::move(block);
+  }
+  return results;
+}
+
+//===----------------------------------------------------------------------===//
+// A function
+//===----------------------------------------------------------------------===//
+
+namespace {
+
+using Results = FailureOr<std::vector<DistributedTensor>>;
+using Operands = SmallVector<const DistributedTensor *>;
+
+/// What a run shares.
+class MeshInterpreter {
+public:
+  MeshInterpreter(MeshAttr meshAttr, Traffic &traffic, MeshObserver observer)
+      : meshAttr(meshAttr), traffic(traffic), observer(observer) {}
+
+  Results runFunction(const VirtualMesh &mesh, func::FuncOp func,
+                      ArrayRef<DistributedTensor> arguments);
+
+private:
+  Results runOp(const VirtualMesh &mesh, Operation *op, Operands operands);
+  Results runRuleOp(const VirtualMesh &mesh, Operation *op, Operands operands);
+  FailureOr<dtrain::OpState> opStateOf(Operation *op, const BoundRule &bound);
+  Results runTransition(const VirtualMesh &mesh, Operation *op,
+                        const DistributedTensor &operand);
+  Results runRepeat(const VirtualMesh &mesh, RepeatOp op, Operands operands);
+  LogicalResult checkBoundary(RepeatOp op);
+  /// Takes the cheapest path to `to`, counting what it sends.
+  llvm::Expected<DistributedTensor> reshard(const VirtualMesh &mesh,
+                                            const DistributedTensor &tensor,
+                                            Type element,
+                                            const TensorState &to);
+  llvm::Expected<DistributedTensor> step(const VirtualMesh &mesh,
+                                         const DistributedTensor &tensor,
+                                         Type element, unsigned axis,
+                                         const AxisState &to);
+  TensorState state(Type type) const {
+    return stateOf(cast<RankedTensorType>(type), meshAttr);
+  }
+
+  MeshAttr meshAttr;
+  Traffic &traffic;
+  MeshObserver observer;
+};
+
+} // namespace
+
+llvm::Expected<DistributedTensor>
+MeshInterpreter::step(const VirtualMesh &mesh, const DistributedTensor &tensor,
+                      Type element, unsigned axis, const AxisState &to) {
+  std::optional<EdgeCost> cost =
+      edge(mesh.getAxes(), tensor.shape, tensor.state, axis, to);
+  if (cost && !isFree(cost->transition)) {
+    TrafficItem &item = traffic[{mesh.getAxes()[axis].name, cost->transition}];
+    ++item.count;
+    item.sent += Bytes::fromBase(cost->sentElements * elementBytes(element));
+  }
+  return move(mesh, tensor, axis, to);
+}
+
+llvm::Expected<DistributedTensor>
+MeshInterpreter::reshard(const VirtualMesh &mesh,
+                         const DistributedTensor &tensor, Type element,
+                         const TensorState &to) {
+  llvm::Expected<ReshardPath> path =
+      findPath(mesh.getAxes(), tensor.shape, tensor.state, to);
+  if (!path)
+    return path.takeError();
+  DistributedTensor current = tensor;
+  for (const ReshardStep &s : *path) {
+    llvm::Expected<DistributedTensor> next =
+        step(mesh, current, element, s.axis, s.result[s.axis]);
+    if (!next)
+      return next.takeError();
+    current = std::move(*next);
+  }
+  return current;
+}
+
+FailureOr<dtrain::OpState> MeshInterpreter::opStateOf(Operation *op,
+                                                      const BoundRule &bound) {
+  if (OpStateAttr attr = cast<RuleOpInterface>(op).getStateAttr()) {
+    llvm::Expected<dtrain::OpState> state = attr.getState(meshAttr, bound.rule);
+    if (!state)
+      return op->emitError("state: ") << llvm::toString(state.takeError());
+    return std::move(*state);
+  }
+  auto statesOf = [&](TypeRange types) {
+    return llvm::map_to_vector(types, [&](Type t) { return state(t); });
+  };
+  SmallVector<TensorState> operands = statesOf(op->getOperandTypes()),
+                           results = statesOf(op->getResultTypes());
+  dtrain::OpState opState;
+  for (auto [a, axis] : llvm::enumerate(meshAttr.getAxes())) {
+    auto onAxis = [a = a](ArrayRef<TensorState> states) {
+      return llvm::map_to_vector(states,
+                                 [&](const TensorState &s) { return s[a]; });
+    };
+    SmallVector<AxisState> ins = onAxis(operands), outs = onAxis(results);
+    std::optional<OpAxisState> found = inferState(bound, ins, outs, axis.size);
+    if (!found) {
+      InFlightDiagnostic diag = op->emitError("no state of axis '")
+                                << axis.name << "' explains operands ";
+      llvm::interleaveComma(ins, diag,
+                            [&](const AxisState &s) { diag << s.str(); });
+      diag << " and results ";
+      llvm::interleaveComma(outs, diag,
+                            [&](const AxisState &s) { diag << s.str(); });
+      return diag << " of \"" << bound.rule.str() << '"';
+    }
+    opState.push_back(*found);
+  }
+  return opState;
+}
+
+Results MeshInterpreter::runRuleOp(const VirtualMesh &mesh, Operation *op,
+                                   Operands operands) {
+  llvm::Expected<BoundRule> bound = bindRule(op);
+  if (!bound)
+    return op->emitError("rule: ") << llvm::toString(bound.takeError());
+  FailureOr<dtrain::OpState> opState = opStateOf(op, *bound);
+  if (failed(opState))
+    return failure();
+  // With an explicit state, operands may still lie elsewhere.
+  std::vector<DistributedTensor> moved;
+  moved.reserve(operands.size());
+  for (auto [i, operand] : llvm::enumerate(operands)) {
+    TensorState needed;
+    for (auto [axis, s] : llvm::zip_equal(mesh.getAxes(), *opState))
+      needed.push_back(need(*bound, i, s).canonical(axis.size));
+    if (needed == operand->state)
+      continue;
+    llvm::Expected<DistributedTensor> there = reshard(
+        mesh, *operand, tensorType(op->getOperand(i)).getElementType(), needed);
+    if (!there)
+      return op->emitError("operand #")
+             << i << ": " << llvm::toString(there.takeError());
+    moved.push_back(std::move(*there));
+    operand = &moved.back();
+  }
+  llvm::Expected<std::vector<DistributedTensor>> results =
+      runOnMesh(mesh, op, *bound, *opState, operands);
+  if (!results)
+    return op->emitError("cannot be interpreted: ")
+           << llvm::toString(results.takeError());
+  for (auto [value, result] : llvm::zip_equal(op->getResults(), *results))
+    if (result.state != state(value.getType()))
+      return op->emitError("its state does not give the placement of ")
+             << value.getType();
+  return std::move(*results);
+}
+
+Results MeshInterpreter::runTransition(const VirtualMesh &mesh, Operation *op,
+                                       const DistributedTensor &operand) {
+  RankedTensorType type = tensorType(op->getResult(0));
+  TensorState to = state(type);
+  auto run = [&]() -> llvm::Expected<DistributedTensor> {
+    auto comm = dyn_cast<CommOpInterface>(op);
+    if (!comm)
+      return reshard(mesh, operand, type.getElementType(), to);
+    // The verifier has seen that the axis exists.
+    unsigned axis = *meshAttr.find(comm.getAxis());
+    return step(mesh, operand, type.getElementType(), axis, to[axis]);
+  };
+  llvm::Expected<DistributedTensor> result = run();
+  if (!result)
+    return op->emitError("cannot be interpreted: ")
+           << llvm::toString(result.takeError());
+  return std::vector<DistributedTensor>{std::move(*result)};
+}
+
+Results MeshInterpreter::runOp(const VirtualMesh &mesh, Operation *op,
+                               Operands operands) {
+  return llvm::TypeSwitch<Operation *, Results>(op)
+      .Case<RepeatOp>([&](RepeatOp o) { return runRepeat(mesh, o, operands); })
+      .Case<ReshardOp, CommOpInterface>(
+          [&](auto) { return runTransition(mesh, op, *operands.front()); })
+      .Case<RuleOpInterface>(
+          [&](auto) { return runRuleOp(mesh, op, operands); })
+      .Default([](Operation *o) {
+        return o->emitError("'") << o->getName() << "' cannot be interpreted";
+      });
+}
+
+Results MeshInterpreter::runFunction(const VirtualMesh &mesh, func::FuncOp func,
+                                     ArrayRef<DistributedTensor> arguments) {
+  llvm::DenseMap<Value, DistributedTensor> values;
+  for (auto [value, tensor] : llvm::zip_equal(func.getArguments(), arguments))
+    values[value] = tensor;
+  for (Operation &op : func.front()) {
+    Operands operands;
+    for (Value operand : op.getOperands())
+      operands.push_back(&values.find(operand)->second);
+    if (isa<func::ReturnOp>(op)) {
+      std::vector<DistributedTensor> returned;
+      for (const DistributedTensor *t : operands)
+        returned.push_back(*t);
+      return returned;
+    }
+    Results results = runOp(mesh, &op, operands);
+    if (failed(results) || (observer && failed(observer(mesh, &op, *results))))
+      return failure();
+    for (auto [value, tensor] : llvm::zip_equal(op.getResults(), *results))
+      values[value] = std::move(tensor);
+  }
+  return func.emitError("expected func.return to end the body");
+}
+
+//===----------------------------------------------------------------------===//
+// repeat
+//===----------------------------------------------------------------------===//
+
+/// The state of one row of a stacked tensor; none where another axis than
+/// `pinned` splits the rows.
+static std::optional<TensorState> rowState(const TensorState &stacked,
+                                           std::optional<unsigned> pinned) {
+  TensorState row = stacked;
+  for (auto [a, axis] : llvm::enumerate(row)) {
+    if (axis.kind != AxisState::Split || a == pinned)
+      continue;
+    if (axis.dim == 0)
+      return std::nullopt;
+    --axis.dim;
+  }
+  return row;
+}
+
+/// The blocks of one row, on the active devices.
+static llvm::Expected<DistributedTensor> rowOf(const VirtualMesh &mesh,
+                                               const DistributedTensor &stacked,
+                                               const TensorState &rowState,
+                                               int64_t row) {
+  DistributedTensor result;
+  result.shape.assign(std::next(stacked.shape.begin()), stacked.shape.end());
+  result.state = rowState;
+  result.blocks.resize(mesh.numDevices());
+  for (int64_t d = 0; d < mesh.numDevices(); ++d) {
+    if (!mesh.isActive(d) || !stacked.blocks[d])
+      continue;
+    IndexSets sets = indicesOf(mesh, stacked.shape, stacked.state, d);
+    auto it = llvm::find(sets[0], row);
+    if (it == sets[0].end())
+      return llvm::createStringError("device #" + llvm::Twine(d) +
+                                     " does not hold row " + llvm::Twine(row));
+    result.blocks[d] = stacked.blocks[d]->getRow(it - sets[0].begin());
+  }
+  return result;
+}
+
+/// Replaces one row on the devices that have computed it.
+static llvm::Error setRow(const VirtualMesh &mesh, DistributedTensor &stacked,
+                          int64_t row, const DistributedTensor &value) {
+  for (int64_t d = 0; d < mesh.numDevices(); ++d) {
+    if (!value.blocks[d])
+      continue;
+    IndexSets sets = indicesOf(mesh, stacked.shape, stacked.state, d);
+    auto it = llvm::find(sets[0], row);
+    if (it == sets[0].end())
+      return llvm::createStringError("device #" + llvm::Twine(d) +
+                                     " does not hold row " + llvm::Twine(row));
+    if (!stacked.blocks[d]) {
+      SmallVector<int64_t> shape(value.blocks[d]->getShape());
+      shape.insert(shape.begin(), sets[0].size());
+      stacked.blocks[d] = Tensor(shape);
+    }
+    stacked.blocks[d]->setRow(it - sets[0].begin(), value.blocks[d].value());
+  }
+  return llvm::Error::success();
+}
+
+LogicalResult MeshInterpreter::checkBoundary(RepeatOp op) {
+  std::optional<unsigned> pinned;
+  if (op.getPinnedAxis())
+    pinned = meshAttr.find(*op.getPinnedAxis());
+  unsigned carries = op.getCarry().size(), stacked = op.getStacked().size(),
+           inouts = op.getInout().size();
+  func::FuncOp body = op.getBody();
+  auto check = [&](StringRef what, unsigned i, Type outside, Type inside,
+                   bool isRow, bool mayHoldOthers) -> LogicalResult {
+    std::optional<TensorState> expected = state(outside);
+    if (isRow)
+      expected = rowState(*expected, pinned);
+    if (expected && pinned) {
+      AxisState &axis = (*expected)[*pinned];
+      int64_t c = *op.getPinnedTo();
+      bool there =
+          axis.kind == AxisState::Replicated ||
+          (axis.kind == AxisState::Pinned && llvm::is_contained(axis.on, c)) ||
+          (axis.kind == AxisState::Split && isRow && axis.dim == 0);
+      // A result is only where its body ran, unless rows came from elsewhere.
+      if (!mayHoldOthers)
+        there = axis == AxisState::pinned({c});
+      if (!there)
+        return op.emitError(what)
+               << " #" << i << ": a body pinned to " << c << " of '"
+               << *op.getPinnedAxis() << "' does not fit " << outside;
+      axis = AxisState::replicated();
+    }
+    if (!expected || *expected != state(inside))
+      return op.emitError(what)
+             << " #" << i << ": the placement of " << outside
+             << " does not fit " << inside << " of " << op.getCalleeAttr();
+    return success();
+  };
+  for (auto [i, value] : llvm::enumerate(op.getOperands()))
+    if (failed(check("operand", i, value.getType(), body.getArgumentTypes()[i],
+                     i >= carries && i < carries + stacked + inouts, true)))
+      return failure();
+  for (auto [i, value] : llvm::enumerate(op.getResults())) {
+    bool isInout = i >= carries && i < carries + inouts;
+    if (isInout &&
+        state(value.getType()) != state(op.getInout()[i - carries].getType()))
+      return op.emitError("result #")
+             << i << ": expected the placement of its operand, found "
+             << value.getType();
+    if (failed(check("result", i, value.getType(), body.getResultTypes()[i],
+                     i >= carries, isInout)))
+      return failure();
+  }
+  return success();
+}
+
+Results MeshInterpreter::runRepeat(const VirtualMesh &outer, RepeatOp op,
+                                   Operands operands) {
+  if (failed(checkBoundary(op)))
+    return failure();
+  std::optional<unsigned> pinned;
+  if (op.getPinnedAxis())
+    pinned = meshAttr.find(*op.getPinnedAxis());
+  VirtualMesh mesh =
+      pinned ? outer.restrictedTo(*pinned, *op.getPinnedTo()) : outer;
+  unsigned carries = op.getCarry().size(), stacked = op.getStacked().size(),
+           inouts = op.getInout().size();
+  func::FuncOp body = op.getBody();
+
+  // What a body sees of a value: the blocks of the active devices, in the state
+  // of its argument.
+  auto inBody = [&](const DistributedTensor &tensor, unsigned argument) {
+    DistributedTensor seen = tensor;
+    seen.state = state(body.getArgumentTypes()[argument]);
+    for (int64_t d = 0; d < mesh.numDevices(); ++d)
+      if (!mesh.isActive(d))
+        seen.blocks[d].reset();
+    return seen;
+  };
+  std::vector<DistributedTensor> results;
+  for (auto [i, value] : llvm::enumerate(op.getResults())) {
+    if (i < carries) {
+      results.push_back(inBody(*operands[i], i));
+    } else if (i < carries + inouts) {
+      results.push_back(*operands[i + stacked]);
+    } else {
+      DistributedTensor &output = results.emplace_back();
+      output.shape.assign(tensorType(value).getShape().begin(),
+                          tensorType(value).getShape().end());
+      output.state = state(value.getType());
+      output.blocks.resize(mesh.numDevices());
+    }
+  }
+  auto fail = [&](llvm::Error error) {
+    return op.emitError("cannot be interpreted: ")
+           << llvm::toString(std::move(error));
+  };
+
+  int64_t from = op.getFrom(), trips = op.getTripCount();
+  for (int64_t n = 0; n < trips; ++n) {
+    int64_t index = op.getReverse() ? from + trips - 1 - n : from + n;
+    std::vector<DistributedTensor> arguments;
+    for (auto [i, value] : llvm::enumerate(op.getOperands())) {
+      if (i < carries) {
+        arguments.push_back(results[i]);
+        continue;
+      }
+      if (i >= carries + stacked + inouts) {
+        arguments.push_back(inBody(*operands[i], i));
+        continue;
+      }
+      bool isInout = i >= carries + stacked;
+      llvm::Expected<DistributedTensor> row =
+          rowOf(mesh, isInout ? results[i - stacked] : *operands[i],
+                state(body.getArgumentTypes()[i]), op.rowOf(value, index));
+      if (!row)
+        return fail(row.takeError());
+      arguments.push_back(std::move(*row));
+    }
+    Results values = runFunction(mesh, body, arguments);
+    if (failed(values))
+      return failure();
+    for (auto [i, value] : llvm::enumerate(*values)) {
+      if (i < carries) {
+        results[i] = std::move(value);
+        continue;
+      }
+      int64_t row = i < carries + inouts
+                        ? op.rowOf(op.getInout()[i - carries], index)
+                        : index - from;
+      if (llvm::Error error = setRow(mesh, results[i], row, value))
+        return fail(std::move(error));
+    }
+  }
+  for (auto [value, result] : llvm::zip_equal(op.getResults(), results))
+    result.state = state(value.getType());
+  return results;
+}
+
+//===----------------------------------------------------------------------===//
+// Entry
+//===----------------------------------------------------------------------===//
+
+MeshAttr dtrain::meshOf(func::FuncOp func) {
+  MeshAttr mesh;
+  auto look = [&](TypeRange types) {
+    for (Type t : types)
+      if (PlacementAttr placement = placementOf(t); placement && !mesh)
+        mesh = placement.getMesh();
+  };
+  look(func.getArgumentTypes());
+  func->getParentOfType<ModuleOp>().walk([&](Operation *op) {
+    look(op->getOperandTypes());
+    look(op->getResultTypes());
+    return mesh ? WalkResult::interrupt() : WalkResult::advance();
+  });
+  return mesh;
+}
+
+Results dtrain::interpretOnMesh(func::FuncOp func, MeshAttr mesh,
+                                ArrayRef<DistributedTensor> arguments,
+                                Traffic &traffic, MeshObserver observer) {
+  if (func.isExternal() || !llvm::hasSingleElement(func.getBody()))
+    return func.emitError("expected a body of one block to interpret");
+  if (arguments.size() != func.getNumArguments())
+    return func.emitError("expected ")
+           << func.getNumArguments() << " arguments, found "
+           << arguments.size();
+  return MeshInterpreter(mesh, traffic, observer)
+      .runFunction(VirtualMesh(mesh.getAxes()), func, arguments);
+}
