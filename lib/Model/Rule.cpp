@@ -309,6 +309,29 @@ static llvm::Error verifyWindows(const Rule &rule) {
   return llvm::Error::success();
 }
 
+/// With several products, the terms that a reduced factor belongs to are those
+/// of the operands that have it; the others enter once (see additiveLone).
+static llvm::Error verifySummedFactors(const Rule &rule) {
+  if (rule.sum.size() < 2)
+    return llvm::Error::success();
+  for (FactorId f = 0; f < rule.factors.size(); ++f) {
+    auto hasFactor = [&](const RuleTerm &term) {
+      return Rule::dimOf(term, f).has_value();
+    };
+    if (rule.factors[f].kind != FactorKind::Plain ||
+        llvm::any_of(rule.results, hasFactor))
+      continue;
+    if (llvm::none_of(rule.sum, [&](const auto &product) {
+          return llvm::any_of(
+              product, [&](unsigned i) { return hasFactor(rule.operands[i]); });
+        }))
+      return ruleError("factor '" + rule.factors[f].name +
+                       "' is reduced, but no operand that 'sum' names has it: "
+                       "the terms that it belongs to are unknown");
+  }
+  return llvm::Error::success();
+}
+
 /// A result that reduced one factor by sum and another by max would depend on
 /// the order; factors that are never split may do so.
 static llvm::Error verifyReductions(const Rule &rule) {
@@ -341,6 +364,8 @@ llvm::Error Rule::verify() const {
   if (llvm::Error e = verifyRunNames(*this))
     return e;
   if (llvm::Error e = verifySum(*this))
+    return e;
+  if (llvm::Error e = verifySummedFactors(*this))
     return e;
   if (llvm::Error e = verifyWindows(*this))
     return e;

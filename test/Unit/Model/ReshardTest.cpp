@@ -116,6 +116,7 @@ TEST(Edge, NoEntry) {
   S p07 = S::partial(sum, {0, 7}), p04 = S::partial(sum, {0, 4});
   EXPECT_FALSE(price(S::partial(), S::partial(ReduceOp::Max)));
   EXPECT_FALSE(price(S::partial(ReduceOp::Max), S::partial()));
+  EXPECT_FALSE(price(p07, S::partial(ReduceOp::Max)));
   EXPECT_FALSE(price(S::partial(), p07));
   EXPECT_FALSE(price(p04, p07));
   EXPECT_FALSE(price(S::split(0, 2), p07));

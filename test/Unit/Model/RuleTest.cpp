@@ -201,6 +201,9 @@ TEST(RuleText, EveryErrorSaysWhatAndWhere) {
       {"a b c -> a | max b",
        "result 0 reduces factor 'b' by max and 'c' by sum: expected one "
        "reduction"},
+      {"a, a, a k -> a | sum 0 + 1",
+       "factor 'k' is reduced, but no operand that 'sum' names has it: the "
+       "terms that it belongs to are unknown"},
       {"a -> a | touch 0: a | touch 0: a", "'touch' names operand 0 twice"},
   };
   for (auto [text, message] : cases)
@@ -291,6 +294,10 @@ TEST(Rule, AdditiveLone) {
   EXPECT_FALSE(gemm.additiveLone(2, n)) << "n is not reduced";
   Rule dot = parse("m k, k n, n -> m n | sum 0*1*2");
   EXPECT_FALSE(dot.additiveLone(2, *dot.find("k"))) << "one product";
+  Rule scaled = parse("a, a k -> a | sum 0");
+  EXPECT_FALSE(scaled.additiveLone(0, *scaled.find("k"))) << "one product";
+  Rule scatter = parse("v d, i, i d -> v d | sum 0 + 2");
+  EXPECT_TRUE(scatter.additiveLone(0, *scatter.find("i")));
   Rule two = parse("k, a, a -> a | sum 0 + 1*2");
   EXPECT_TRUE(two.additiveLone(1, *two.find("k")));
   EXPECT_FALSE(two.additiveLone(2, *two.find("k"))) << "one copy is enough";
