@@ -75,6 +75,22 @@ def DTrain_RepeatOp : Op<DTrain_Dialect, "repeat", [Pure, AttrSizedOperandSegmen
   }];
 }
 
+def DTrain_SeedOp : Op<DTrain_Dialect, "seed"> {
+  let summary = "An intent of placement: this value, on this axis, is split so";
+  let description = [{
+    `dtrain.seed %ids over "dp" split 0 level 0 because "data-parallel" : …`. The
+    split is relative: the axis becomes the minor digit of what the dimension has
+    when its level starts. Seed passes write it; propagation consumes it. Intents
+    for ops are `state` attributes, which hold from the start.
+
+    Constraints:
+    - C1: the dimension is in range.
+  }];
+  let arguments = (ins AnyRankedTensor:$value, StrAttr:$axis, I64Attr:$dim, I64Attr:$level, StrAttr:$why);
+  let assemblyFormat = "$value `over` $axis `split` $dim `level` $level `because` $why attr-dict `:` type($value)";
+  let hasVerifier = 1;
+}
+
 def DTrain_ReshardOp : Op<DTrain_Dialect, "reshard", [Pure]> {
   let summary = "The same tensor in another placement, not yet lowered";
   let description = [{

@@ -15,6 +15,12 @@ RankedTensorType dtrain::tensorType(Value value) {
   return cast<RankedTensorType>(value.getType());
 }
 
+bool dtrain::sameTensor(Type a, Type b) {
+  auto x = dyn_cast<RankedTensorType>(a), y = dyn_cast<RankedTensorType>(b);
+  return x && y && x.getShape() == y.getShape() &&
+         x.getElementType() == y.getElementType();
+}
+
 PlacementAttr dtrain::placementOf(Type type) {
   auto tensor = dyn_cast<RankedTensorType>(type);
   return tensor ? dyn_cast_or_null<PlacementAttr>(tensor.getEncoding())

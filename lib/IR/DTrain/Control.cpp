@@ -86,11 +86,6 @@ LogicalResult RepeatOp::verifySymbolUses(SymbolTableCollection &symbols) {
            << " arguments and gives " << type.getNumResults()
            << " results; the segments give " << getNumOperands() << " and "
            << getNumResults();
-  auto same = [](Type a, Type b) {
-    auto x = dyn_cast<RankedTensorType>(a), y = dyn_cast<RankedTensorType>(b);
-    return x && y && x.getShape() == y.getShape() &&
-           x.getElementType() == y.getElementType();
-  };
   auto complain = [&](StringRef which, StringRef what, unsigned i, Type found,
                       Type row) {
     return emitOpError(which)
@@ -104,17 +99,17 @@ LogicalResult RepeatOp::verifySymbolUses(SymbolTableCollection &symbols) {
     bool isRow = i >= carries && i < carries + rows;
     auto row = dyn_cast<RankedTensorType>(type.getInput(i));
     if (isRow ? !row || !stacks(*this, tensorType(v), row, false)
-              : !same(v.getType(), type.getInput(i)))
+              : !sameTensor(v.getType(), type.getInput(i)))
       return complain("C3", "operand", i, v.getType(), type.getInput(i));
   }
   for (auto [i, v] : llvm::enumerate(getResults())) { // C4
     auto row = dyn_cast<RankedTensorType>(type.getResult(i));
     bool ok = static_cast<bool>(row);
     if (i < carries)
-      ok = ok && same(v.getType(), getCarry()[i].getType()) &&
-           same(v.getType(), row);
+      ok = ok && sameTensor(v.getType(), getCarry()[i].getType()) &&
+           sameTensor(v.getType(), row);
     else if (i < carries + getInout().size())
-      ok = ok && same(v.getType(), getInout()[i - carries].getType()) &&
+      ok = ok && sameTensor(v.getType(), getInout()[i - carries].getType()) &&
            stacks(*this, tensorType(v), row, false);
     else
       ok = ok && stacks(*this, tensorType(v), row, true);
@@ -125,7 +120,7 @@ LogicalResult RepeatOp::verifySymbolUses(SymbolTableCollection &symbols) {
 }
 
 //===----------------------------------------------------------------------===//
-// reshard and communications
+// seed, reshard and communications
 //===----------------------------------------------------------------------===//
 
 /// C1 of reshard and of the communications: one tensor, one mesh.
@@ -139,6 +134,13 @@ static LogicalResult verifySameTensor(Operation *op) {
     return op->emitOpError("C1: expected one shape, one element type and "
                            "placements on one mesh, found ")
            << from << " and " << to;
+  return success();
+}
+
+LogicalResult SeedOp::verify() {
+  int64_t rank = tensorType(getValue()).getRank(), dim = getDim();
+  if (dim < 0 || dim >= rank) // C1
+    return emitOpError("C1: expected a dimension below ") << rank << ", found " << dim;
   return success();
 }
 

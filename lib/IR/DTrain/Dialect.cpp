@@ -68,7 +68,8 @@ LogicalResult DTrainDialect::verifyRegionResultAttribute(Operation *op,
   int64_t argument = index.getInt();
   if (argument < 0 ||
       argument >= static_cast<int64_t>(func.getNumArguments()) ||
-      func.getArgumentTypes()[argument] != func.getResultTypes()[result])
+      !sameTensor(func.getArgumentTypes()[argument],
+                  func.getResultTypes()[result]))
     return op->emitError("result #")
            << result << ": " << kUpdatesAttr << " = " << argument
            << " does not name an argument of the result's type";

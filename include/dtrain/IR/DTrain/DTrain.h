@@ -47,6 +47,8 @@ inline constexpr llvm::StringLiteral kRoleAttr = "dtrain.role";
 inline constexpr llvm::StringLiteral kNameAttr = "dtrain.name";
 /// On function results: the index of the argument that the result replaces.
 inline constexpr llvm::StringLiteral kUpdatesAttr = "dtrain.updates";
+/// On the module, from the first seed pass on: the mesh.
+inline constexpr llvm::StringLiteral kMeshAttr = "dtrain.mesh";
 /// On the module: the last phase whose contract it meets.
 inline constexpr llvm::StringLiteral kPhaseAttr = "dtrain.phase";
 
@@ -60,6 +62,9 @@ std::optional<Role> roleOf(mlir::func::FuncOp func, unsigned argument);
 mlir::RankedTensorType tensorType(mlir::Value value);
 /// The placement of a tensor type; null where it has none.
 PlacementAttr placementOf(mlir::Type type);
+/// Whether two types are tensors of one shape and element type, whatever their
+/// placements.
+bool sameTensor(mlir::Type a, mlir::Type b);
 /// The state per mesh axis; all replicated where the type has no placement.
 TensorState stateOf(mlir::RankedTensorType type, MeshAttr mesh);
 /// The same shape and element type in another state.
