@@ -81,6 +81,9 @@ LogicalResult DTrainDialect::verifyOperationAttribute(Operation *op,
   if (attr.getName() == kPhaseAttr && isa<ModuleOp>(op) &&
       isa<PhaseAttr>(attr.getValue()))
     return success();
+  if (attr.getName() == kMeshAttr && isa<ModuleOp>(op) &&
+      isa<MeshAttr>(attr.getValue()))
+    return success();
   return op->emitError("unknown attribute ")
          << attr.getName() << " of the dtrain dialect here";
 }
