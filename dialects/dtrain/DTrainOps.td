@@ -109,8 +109,7 @@ def DTrain_ElementwiseOp : DTrain_ComputeOp<"elementwise", "",
     `power_grad` take `constant`.
 
     Constraints:
-    - C1: as many operands and results as the kind has.
-    - C2: `constant` exactly where the kind takes it.
+    - C1: `constant` exactly where the kind takes it.
   }];
   let assemblyFormat = "$kind operands (`constant` $constant^)? " # tail;
   let hasVerifier = 1;
@@ -285,12 +284,8 @@ def DTrain_UpdateOp : DTrain_ComputeOp<"update", "",
     adamw: (master, m, v, gradient) -> (master, m, v), with beta = (0.9, 0.999),
     epsilon 1e-8, weight decay 0.01, first step (bias corrections 1 - beta).
     sgd: (master, momentum, gradient) -> (master, momentum), momentum 0.9.
-
-    Constraints:
-    - C1: as many operands and results as the optimizer has, of one shape.
   }];
   let assemblyFormat = "$kind operands `learning_rate` $learning_rate " # tail;
-  let hasVerifier = 1;
 }
 def DTrain_CustomOp : DTrain_ComputeOp<"custom", "",
     (ins StrAttr:$name, Variadic<T>:$inputs, DTrain_RuleAttr:$einsum), (outs Variadic<T>:$results)> {
@@ -299,7 +294,7 @@ def DTrain_CustomOp : DTrain_ComputeOp<"custom", "",
     Constraints:
     - C1: the rule states `flops`: work is given, never guessed.
   }];
-  let assemblyFormat = "$name operands `rule` `(` custom<RuleText>($einsum) `)` " # tail;
+  let assemblyFormat = "$name `(` operands `)` `rule` `(` custom<RuleText>($einsum) `)` " # tail;
   let hasVerifier = 1;
 }
 
