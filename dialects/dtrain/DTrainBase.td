@@ -83,7 +83,8 @@ def DTrain_Elementwise : DTrain_Enum<"Elementwise", "a function applied to each 
     I32EnumAttrCase<"swiglu", 38>, I32EnumAttrCase<"less_equal", 39>,
     I32EnumAttrCase<"less", 40>, I32EnumAttrCase<"equal", 41>,
     I32EnumAttrCase<"logical_and", 42>, I32EnumAttrCase<"logical_or", 43>,
-    // Gradients: the first operand is the result's gradient.
+    // Gradients: the first operand is the result's gradient, the second the
+    // operand or, for relu, tanh and sigmoid, the result.
     I32EnumAttrCase<"relu_grad", 64>, I32EnumAttrCase<"tanh_grad", 65>,
     I32EnumAttrCase<"sigmoid_grad", 66>, I32EnumAttrCase<"gelu_grad", 67>,
     I32EnumAttrCase<"gelu_tanh_grad", 68>, I32EnumAttrCase<"silu_grad", 69>,

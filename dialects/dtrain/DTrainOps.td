@@ -14,6 +14,8 @@ include "mlir/Interfaces/SideEffectInterfaces.td"
 include "mlir/IR/BuiltinAttributes.td"
 
 defvar T = AnyRankedTensor;
+/// An op with a backward (lib/IR/DTrain/Backward.cpp).
+defvar Differentiable = DeclareOpInterfaceMethods<DifferentiableOpInterface>;
 
 /// A compute op. `ruleString` is its rule where all instances share one; else
 /// the op defines `getRule()`.
@@ -46,7 +48,7 @@ class OpClassIs<string c> {
 //===----------------------------------------------------------------------===//
 
 def DTrain_DotOp : DTrain_ComputeOp<"dot", "", (ins Variadic<T>:$inputs, DTrain_RuleAttr:$einsum),
-    (outs T:$result), [], OpClassIs<"Contraction">.decl> {
+    (outs T:$result), [Differentiable], OpClassIs<"Contraction">.decl> {
   let summary = "General contraction, with an optional addend";
   let description = [{
     `%y = dtrain.dot %x, %w, %b rule("b s k, k n, n -> b s n") : …`: any einsum of
@@ -67,7 +69,7 @@ def DTrain_AttentionOp : DTrain_ComputeOp<"attention",
     " | contract 2 b g r s t d + 2 b g r s t e | flops 2 b g r s t d + 2 b g r s t e + 5 b g r s t"
     " | save 0 1 2 r0 r1",
     (ins T:$query, T:$key, T:$value, UnitAttr:$causal, F64Attr:$scale),
-    (outs T:$output, T:$lse), [], OpClassIs<"Attention">.decl> {
+    (outs T:$output, T:$lse), [Differentiable], OpClassIs<"Attention">.decl> {
   let summary = "Scaled dot-product attention, heads = (g r), key/value heads = g";
   let description = [{
     output = softmax(scale * query key^T) value over keys t; with `causal`, key t
@@ -98,7 +100,7 @@ def DTrain_AttentionGradOp : DTrain_ComputeOp<"attention_grad",
 
 def DTrain_ElementwiseOp : DTrain_ComputeOp<"elementwise", "",
     (ins DTrain_ElementwiseAttr:$kind, Variadic<T>:$inputs, OptionalAttr<F64Attr>:$constant),
-    (outs Variadic<T>:$results), [], [{
+    (outs Variadic<T>:$results), [Differentiable], [{
       bool broadcasts() { return true; }
       ::dtrain::OpClass getOpClass() { return ::dtrain::OpClass::MemoryBound; }
     }]> {
@@ -116,7 +118,7 @@ def DTrain_ElementwiseOp : DTrain_ComputeOp<"elementwise", "",
 }
 
 def DTrain_ReductionOp : DTrain_ComputeOp<"reduce", "",
-    (ins DTrain_ReductionAttr:$kind, T:$input, DTrain_RuleAttr:$einsum), (outs T:$result), []> {
+    (ins DTrain_ReductionAttr:$kind, T:$input, DTrain_RuleAttr:$einsum), (outs T:$result), [Differentiable]> {
   let summary = "Sum or maximum over the factors that the result lacks";
   let description = [{
     `%s = dtrain.reduce<sum> %x rule("b s n -> n") : …`
@@ -130,7 +132,7 @@ def DTrain_ReductionOp : DTrain_ComputeOp<"reduce", "",
 }
 
 def DTrain_SoftmaxOp : DTrain_ComputeOp<"softmax", "... n -> ... n | stat n | flops 5 ... n | save r0",
-    (ins T:$input), (outs T:$result), []> {
+    (ins T:$input), (outs T:$result), [Differentiable]> {
   let summary = "Softmax over the last dimension";
 }
 def DTrain_SoftmaxGradOp : DTrain_ComputeOp<"softmax_grad",
@@ -140,7 +142,7 @@ def DTrain_SoftmaxGradOp : DTrain_ComputeOp<"softmax_grad",
 
 def DTrain_NormalizeOp : DTrain_ComputeOp<"normalize", "",
     (ins DTrain_NormAttr:$kind, T:$input, T:$scale, Optional<T>:$bias, F64Attr:$epsilon),
-    (outs T:$result), []> {
+    (outs T:$result), [Differentiable]> {
   let summary = "Layer or RMS normalisation over the last dimension";
   let description = [{
     layer: (x - mean) / sqrt(var + epsilon) * scale + bias; rms: x /
@@ -161,7 +163,7 @@ def DTrain_NormalizeGradOp : DTrain_ComputeOp<"normalize_grad", "",
 
 def DTrain_RotaryOp : DTrain_ComputeOp<"rotary",
     "... s d, s c, s c -> ... s d | whole d c | sum 0 | flops 3 ... s d",
-    (ins T:$input, T:$cos, T:$sin, UnitAttr:$interleaved, UnitAttr:$inverse), (outs T:$result), []> {
+    (ins T:$input, T:$cos, T:$sin, UnitAttr:$interleaved, UnitAttr:$inverse), (outs T:$result), [Differentiable]> {
   let summary = "Rotary position embedding";
   let description = [{
     Rotates pairs of the last dimension by the position's angle. The pairs are
@@ -182,7 +184,7 @@ def DTrain_RotaryOp : DTrain_ComputeOp<"rotary",
 
 def DTrain_GatherOp : DTrain_ComputeOp<"gather",
     "i..., v d -> i... d | sum 1 | flops 0 | touch 1: i... d", (ins T:$indices, T:$table),
-    (outs T:$result), []> {
+    (outs T:$result), [Differentiable]> {
   let summary = "Rows of a table (embedding lookup)";
 }
 def DTrain_ScatterAddOp : DTrain_ComputeOp<"scatter_add",
@@ -195,7 +197,7 @@ def DTrain_PickOp : DTrain_ComputeOp<"pick",
 }
 def DTrain_CrossEntropyOp : DTrain_ComputeOp<"cross_entropy",
     "... v, ... -> ..., ... | stat v | flops 5 ... v | save 0 1 r1",
-    (ins T:$logits, T:$labels), (outs T:$loss, T:$lse), [], OpClassIs<"Loss">.decl> {
+    (ins T:$logits, T:$labels), (outs T:$loss, T:$lse), [Differentiable], OpClassIs<"Loss">.decl> {
   let summary = "Negative log-likelihood of the labels, and the log of the sum of exponentials";
 }
 def DTrain_CrossEntropyGradOp : DTrain_ComputeOp<"cross_entropy_grad",
@@ -213,7 +215,7 @@ def DTrain_SumExpOp : DTrain_ComputeOp<"sum_exp", "... v, ... -> ... | flops 4 .
 //===----------------------------------------------------------------------===//
 
 def DTrain_MoveOp : DTrain_ComputeOp<"move", "", (ins T:$input, DTrain_RuleAttr:$einsum), (outs T:$result),
-    [], OpClassIs<"Move">.decl> {
+    [Differentiable], OpClassIs<"Move">.decl> {
   let summary = "Reshape, transpose, expand: any bijection of factors";
   let description = [{
     `%h = dtrain.move %x rule("b s (g e) -> b g s e") : …`. Factors only in the
@@ -227,7 +229,7 @@ def DTrain_MoveOp : DTrain_ComputeOp<"move", "", (ins T:$input, DTrain_RuleAttr:
   let hasVerifier = 1;
 }
 def DTrain_ConcatOp : DTrain_ComputeOp<"concat", "", (ins Variadic<T>:$inputs, I64Attr:$dim),
-    (outs T:$result), []> {
+    (outs T:$result), [Differentiable]> {
   let summary = "Concatenation along one dimension";
   let description = [{
     Constraints:
@@ -237,7 +239,7 @@ def DTrain_ConcatOp : DTrain_ComputeOp<"concat", "", (ins Variadic<T>:$inputs, I
   let hasVerifier = 1;
 }
 def DTrain_SliceOp : DTrain_ComputeOp<"slice", "", (ins T:$input, I64Attr:$dim, I64Attr:$offset),
-    (outs T:$result), [], OpClassIs<"Move">.decl> {
+    (outs T:$result), [Differentiable], OpClassIs<"Move">.decl> {
   let summary = "A contiguous part of one dimension, as long as the result's";
   let description = [{
     Constraints:
@@ -247,7 +249,7 @@ def DTrain_SliceOp : DTrain_ComputeOp<"slice", "", (ins T:$input, I64Attr:$dim, 
   let hasVerifier = 1;
 }
 def DTrain_PadOp : DTrain_ComputeOp<"pad", "", (ins T:$input, I64Attr:$dim, I64Attr:$offset),
-    (outs T:$result), []> {
+    (outs T:$result), [Differentiable]> {
   let summary = "Zeros around a part of one dimension: the gradient of slice";
   let description = [{
     Constraints:
