@@ -256,7 +256,7 @@ struct DifferentiatePass
     }
     if (microBatches < 1) {
       module.emitError("expected at least one micro-batch, found ")
-          << microBatches;
+          << static_cast<int64_t>(microBatches);
       return signalPassFailure();
     }
     StepBuilder builder(main, microBatches,
@@ -264,10 +264,5 @@ struct DifferentiatePass
     if (failed(builder.run()))
       return signalPassFailure();
   }
-};
-
-struct SimplifyRepeatsPass
-    : public dtrain::impl::SimplifyRepeatsBase<SimplifyRepeatsPass> {
-  void runOnOperation() override { simplifyRepeats(getOperation()); }
 };
 } // namespace

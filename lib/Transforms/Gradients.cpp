@@ -135,6 +135,7 @@ bool GradientMap::accumulate(OpBuilder &b, Value of, Value initial) {
     accumulator = buildElementwise(b, gradient.getLoc(), Elementwise::add,
                                    {accumulator, gradient}, std::nullopt,
                                    elementOf(accumulator));
+  parts.erase(of);
   return accumulator != initial;
 }
 
@@ -149,28 +150,45 @@ RankedTensorType Differentiator::accumulatorType(Value of) const {
 
 LogicalResult Differentiator::differentiate(Block &block, OpBuilder &b,
                                             GradientMap &grads) const {
-  // Backward ops may be appended to the same block.
+  // Backward ops may be appended to the same block. A parameter's gradient is
+  // added to its accumulator as soon as it is complete: after the first op that
+  // reads the parameter.
   SmallVector<Operation *> forward;
-  for (Operation &op : block.without_terminator())
+  DenseMap<Operation *, SmallVector<Value>> completes;
+  DenseSet<Value> seen;
+  for (Operation &op : block.without_terminator()) {
     forward.push_back(&op);
+    for (Value v : op.getOperands())
+      if (grads.accumulators.contains(v) && seen.insert(v).second)
+        completes[&op].push_back(v);
+  }
   for (Operation *op : llvm::reverse(forward)) {
-    if (llvm::none_of(op->getOperands(),
-                      [&](Value v) { return activity.depends(v); }))
-      continue;
-    SmallVector<Value> resultGrads;
-    for (Value result : op->getResults())
-      resultGrads.push_back(grads.sum(b, result));
-    if (llvm::none_of(resultGrads, [](Value v) { return v != nullptr; }))
-      continue;
-    auto repeat = dyn_cast<RepeatOp>(op);
-    if (failed(repeat ? differentiateRepeat(repeat, b, resultGrads, grads)
-                      : differentiateOp(op, b, resultGrads, grads)))
+    // A repeat is replaced by one that saves.
+    SmallVector<Value> complete = completes.lookup(op);
+    if (failed(differentiateOp(op, b, grads)))
       return failure();
+    for (Value v : complete)
+      grads.accumulate(b, v, grads.accumulators[v]);
   }
   return success();
 }
 
 LogicalResult Differentiator::differentiateOp(Operation *op, OpBuilder &b,
+                                              GradientMap &grads) const {
+  if (llvm::none_of(op->getOperands(),
+                    [&](Value v) { return activity.depends(v); }))
+    return success();
+  SmallVector<Value> resultGrads;
+  for (Value result : op->getResults())
+    resultGrads.push_back(grads.sum(b, result));
+  if (llvm::none_of(resultGrads, [](Value v) { return v != nullptr; }))
+    return success();
+  if (auto repeat = dyn_cast<RepeatOp>(op))
+    return differentiateRepeat(repeat, b, resultGrads, grads);
+  return buildOpBackward(op, b, resultGrads, grads);
+}
+
+LogicalResult Differentiator::buildOpBackward(Operation *op, OpBuilder &b,
                                               ArrayRef<Value> resultGrads,
                                               GradientMap &grads) const {
   auto differentiable = dyn_cast<DifferentiableOpInterface>(op);

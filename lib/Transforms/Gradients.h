@@ -80,6 +80,8 @@ public:
 private:
   friend class RepeatDifferentiator;
   mlir::LogicalResult differentiateOp(mlir::Operation *op, mlir::OpBuilder &b,
+                                      GradientMap &grads) const;
+  mlir::LogicalResult buildOpBackward(mlir::Operation *op, mlir::OpBuilder &b,
                                       llvm::ArrayRef<mlir::Value> resultGrads,
                                       GradientMap &grads) const;
   mlir::LogicalResult

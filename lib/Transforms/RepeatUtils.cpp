@@ -6,10 +6,16 @@
 //===----------------------------------------------------------------------===//
 
 #include "RepeatUtils.h"
+#include "dtrain/Transforms/Passes.h"
 #include "llvm/ADT/BitVector.h"
 
 using namespace mlir;
 using namespace dtrain;
+
+namespace dtrain {
+#define GEN_PASS_DEF_SIMPLIFYREPEATS
+#include "dtrain/Transforms/Passes.h.inc"
+} // namespace dtrain
 
 RepeatSegments RepeatSegments::of(RepeatOp op) {
   return {
@@ -136,3 +142,10 @@ void dtrain::simplifyRepeats(ModuleOp module) {
         changed |= simplifyRepeat(repeat).second;
   }
 }
+
+namespace {
+struct SimplifyRepeatsPass
+    : public dtrain::impl::SimplifyRepeatsBase<SimplifyRepeatsPass> {
+  void runOnOperation() override { simplifyRepeats(getOperation()); }
+};
+} // namespace

@@ -10,6 +10,7 @@
 
 #include "dtrain/IR/DTrain/DTrain.h"
 #include "mlir/IR/BuiltinOps.h"
+#include "mlir/IR/IRMapping.h"
 
 namespace dtrain {
 
