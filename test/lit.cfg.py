@@ -17,6 +17,12 @@ config.test_exec_root = os.path.join(config.dtrain_obj_root, "test")
 config.substitutions.append(("%models", os.path.join(config.dtrain_src_root, "models")))
 config.substitutions.append(("%inputs", os.path.join(config.test_source_root, "Inputs")))
 
+# Real models that the repository does not hold: DTRAIN_SHARED, or ../shared.
+shared = os.environ.get("DTRAIN_SHARED") or os.path.join(os.path.dirname(config.dtrain_src_root), "shared")
+if os.path.isdir(shared):
+    config.available_features.add("shared")
+config.substitutions.append(("%shared", shared))
+
 opt_arguments = []
 if lit_config.params.get("roundtrip", "0") not in ("0", "", "off"):
     opt_arguments.append("--verify-roundtrip")

@@ -51,7 +51,7 @@ LogicalResult Node::checkShape(ArrayRef<int64_t> shape) const {
     return success();
   InFlightDiagnostic diagnostic = error() << "a result of ";
   llvm::interleave(shape, diagnostic, "x");
-  return diagnostic << " elements exceeds 64 bits";
+  return diagnostic << " elements is out of range (0 to 2^63 - 1)";
 }
 
 static Type floatElementOf(ValueRange operands) {

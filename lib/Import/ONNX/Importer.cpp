@@ -208,7 +208,7 @@ LogicalResult Importer::define(StringRef name, Tensor tensor, Location loc) {
   if (!countElements(tensor.shape)) {
     InFlightDiagnostic error = emitError(loc) << "value '" << name << "' of ";
     llvm::interleave(tensor.shape, error, "x");
-    return error << " elements exceeds 64 bits";
+    return error << " elements is out of range (0 to 2^63 - 1)";
   }
   tensor.name = tensor.name.empty() ? name.str() : tensor.name;
   if (!tensors.try_emplace(name, std::move(tensor)).second)
