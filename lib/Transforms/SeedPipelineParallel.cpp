@@ -274,8 +274,7 @@ struct SeedPipelineParallel
     if (!*found) {
       if (chunks > 1) {
         getOperation().emitError("chunks = ")
-            << chunks << " needs a pipeline axis \"" << axis
-            << "\" of at least 2";
+            << chunks.getValue() << " needs a pipeline axis \"" << axis.getValue() << "\" of at least 2";
         signalPassFailure();
       }
       return;
@@ -283,7 +282,7 @@ struct SeedPipelineParallel
     const SeedAxis &pp = **found;
     if (chunks < 1) {
       getOperation().emitError("chunks: expected a positive number, found ")
-          << chunks;
+          << chunks.getValue();
       return signalPassFailure();
     }
     RepeatOp dominant;
