@@ -15,6 +15,10 @@ using namespace dtrain;
 
 using Results = FailureOr<SmallVector<Tensor>>;
 
+/// Runs a function that has been verified on arguments of its shapes.
+static Results runFunction(func::FuncOp func, ArrayRef<Tensor> arguments,
+                           Observer observer);
+
 static Results runRuleOp(Operation *op, ArrayRef<const Tensor *> operands) {
   llvm::Expected<BoundRule> bound = bindRule(op);
   if (!bound)
@@ -55,7 +59,7 @@ static Results runRepeat(RepeatOp op, ArrayRef<const Tensor *> operands,
       else
         arguments.push_back(*operands[i]);
     }
-    Results values = interpret(op.getBody(), arguments, observer);
+    Results values = runFunction(op.getBody(), arguments, observer);
     if (failed(values))
       return failure();
     for (auto [i, value] : llvm::enumerate(*values)) {
@@ -83,28 +87,15 @@ static Results runOp(Operation *op, ArrayRef<const Tensor *> operands,
       });
 }
 
-Results dtrain::interpret(func::FuncOp func, ArrayRef<Tensor> arguments,
-                          Observer observer) {
-  if (func.isExternal() || !llvm::hasSingleElement(func.getBody()))
-    return func.emitError("expected a body of one block to interpret");
-  if (arguments.size() != func.getNumArguments())
-    return func.emitError("expected ")
-           << func.getNumArguments() << " arguments, found "
-           << arguments.size();
+static Results runFunction(func::FuncOp func, ArrayRef<Tensor> arguments,
+                           Observer observer) {
   llvm::DenseMap<Value, Tensor> values;
-  for (auto [i, value] : llvm::enumerate(func.getArguments())) {
-    auto type = dyn_cast<RankedTensorType>(value.getType());
-    if (!type || type.getShape() != arguments[i].getShape())
-      return func.emitError("argument #")
-             << i << ": expected a tensor of the shape of " << value.getType();
-    values[value] = arguments[i];
-  }
-  for (Operation &op : func.front()) {
+  for (auto [value, tensor] : llvm::zip_equal(func.getArguments(), arguments))
+    values[value] = tensor;
+  for (Operation &op : func.front().without_terminator()) {
     SmallVector<const Tensor *> operands;
     for (Value operand : op.getOperands())
       operands.push_back(&values.find(operand)->second);
-    if (isa<func::ReturnOp>(op))
-      return llvm::map_to_vector(operands, [](const Tensor *t) { return *t; });
     Results results = runOp(&op, operands, observer);
     if (failed(results) ||
         (observer && failed(observer(&op, operands, *results))))
@@ -112,5 +103,52 @@ Results dtrain::interpret(func::FuncOp func, ArrayRef<Tensor> arguments,
     for (auto [value, tensor] : llvm::zip_equal(op.getResults(), *results))
       values[value] = std::move(tensor);
   }
-  return func.emitError("expected func.return to end the body");
+  return llvm::map_to_vector(func.front().getTerminator()->getOperands(),
+                             [&](Value v) { return values.find(v)->second; });
+}
+
+/// Depth first; `path` holds the functions that lead here.
+static LogicalResult verifyFrom(func::FuncOp func,
+                                SmallVectorImpl<func::FuncOp> &path,
+                                llvm::SmallDenseSet<Operation *> &done) {
+  if (func.isExternal() || !llvm::hasSingleElement(func.getBody()) ||
+      !func.front().mightHaveTerminator())
+    return func.emitError("expected a body of one block to interpret");
+  for (Type type : func.getArgumentTypes())
+    if (auto tensor = dyn_cast<RankedTensorType>(type);
+        !tensor || !tensor.hasStaticShape())
+      return func.emitError("expected tensors of static shape, found ") << type;
+  path.push_back(func);
+  for (auto repeat : func.getOps<RepeatOp>()) {
+    func::FuncOp body = repeat.getBody();
+    if (llvm::is_contained(path, body))
+      return repeat.emitError("repeats ")
+             << repeat.getCalleeAttr() << ", which leads back here";
+    if (!done.contains(body) && failed(verifyFrom(body, path, done)))
+      return failure();
+  }
+  path.pop_back();
+  done.insert(func);
+  return success();
+}
+
+LogicalResult dtrain::verifyInterpretable(func::FuncOp func) {
+  SmallVector<func::FuncOp> path;
+  llvm::SmallDenseSet<Operation *> done;
+  return verifyFrom(func, path, done);
+}
+
+Results dtrain::interpret(func::FuncOp func, ArrayRef<Tensor> arguments,
+                          Observer observer) {
+  if (failed(verifyInterpretable(func)))
+    return failure();
+  if (arguments.size() != func.getNumArguments())
+    return func.emitError("expected ")
+           << func.getNumArguments() << " arguments, found "
+           << arguments.size();
+  for (auto [i, value] : llvm::enumerate(func.getArguments()))
+    if (tensorType(value).getShape() != arguments[i].getShape())
+      return func.emitError("argument #")
+             << i << ": expected the shape of " << value.getType();
+  return runFunction(func, arguments, observer);
 }

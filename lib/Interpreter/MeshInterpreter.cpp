@@ -6,6 +6,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "dtrain/Interpreter/MeshInterpreter.h"
+#include "dtrain/Interpreter/Interpreter.h"
 #include "dtrain/Interpreter/Kernel.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/TypeSwitch.h"
@@ -257,23 +258,20 @@ Results MeshInterpreter::runFunction(const VirtualMesh &mesh, func::FuncOp func,
   llvm::DenseMap<Value, DistributedTensor> values;
   for (auto [value, tensor] : llvm::zip_equal(func.getArguments(), arguments))
     values[value] = tensor;
-  for (Operation &op : func.front()) {
+  for (Operation &op : func.front().without_terminator()) {
     Operands operands;
     for (Value operand : op.getOperands())
       operands.push_back(&values.find(operand)->second);
-    if (isa<func::ReturnOp>(op)) {
-      std::vector<DistributedTensor> returned;
-      for (const DistributedTensor *t : operands)
-        returned.push_back(*t);
-      return returned;
-    }
     Results results = runOp(mesh, &op, operands);
     if (failed(results) || (observer && failed(observer(mesh, &op, *results))))
       return failure();
     for (auto [value, tensor] : llvm::zip_equal(op.getResults(), *results))
       values[value] = std::move(tensor);
   }
-  return func.emitError("expected func.return to end the body");
+  std::vector<DistributedTensor> returned;
+  for (Value value : func.front().getTerminator()->getOperands())
+    returned.push_back(values.find(value)->second);
+  return returned;
 }
 
 //===----------------------------------------------------------------------===//
@@ -496,8 +494,8 @@ MeshAttr dtrain::meshOf(func::FuncOp func) {
 Results dtrain::interpretOnMesh(func::FuncOp func, MeshAttr mesh,
                                 ArrayRef<DistributedTensor> arguments,
                                 Traffic &traffic, MeshObserver observer) {
-  if (func.isExternal() || !llvm::hasSingleElement(func.getBody()))
-    return func.emitError("expected a body of one block to interpret");
+  if (failed(verifyInterpretable(func)))
+    return failure();
   if (arguments.size() != func.getNumArguments())
     return func.emitError("expected ")
            << func.getNumArguments() << " arguments, found "

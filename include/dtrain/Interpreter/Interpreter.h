@@ -33,6 +33,10 @@ mlir::FailureOr<llvm::SmallVector<Tensor>>
 interpret(mlir::func::FuncOp func, llvm::ArrayRef<Tensor> arguments,
           Observer observer = nullptr);
 
+/// Whether what `func` repeats, directly or not, can be run: functions of one
+/// block that do not repeat themselves. Reports what is wrong.
+llvm::LogicalResult verifyInterpretable(mlir::func::FuncOp func);
+
 } // namespace dtrain
 
 #endif // DTRAIN_INTERPRETER_INTERPRETER_H
