@@ -86,8 +86,9 @@ FailureOr<Equivalence> dtrain::checkEquivalence(func::FuncOp original,
                                                 double tolerance) {
   MeshAttr mesh = meshOf(placed);
   if (!mesh)
-    return placed.emitError("nothing here has a placement: there is no mesh "
-                            "to run it on");
+    return emitError(placed.getLoc(),
+                     "nothing here has a placement: there is no mesh "
+                     "to run it on");
   std::mt19937_64 random(seed);
   SmallVector<Tensor> arguments = randomArguments(original, random);
   FailureOr<SmallVector<Tensor>> expected = interpret(original, arguments);
@@ -95,13 +96,13 @@ FailureOr<Equivalence> dtrain::checkEquivalence(func::FuncOp original,
     return failure();
   if (placed.getNumArguments() != arguments.size() ||
       placed.getNumResults() != expected->size())
-    return placed.emitError("expected ")
+    return emitError(placed.getLoc(), "expected ")
            << arguments.size() << " arguments and " << expected->size()
            << " results, as the original has, found "
            << placed.getNumArguments() << " and " << placed.getNumResults();
   for (auto [i, value] : llvm::enumerate(placed.getArguments()))
     if (tensorType(value).getShape() != arguments[i].getShape())
-      return placed.emitError("argument #")
+      return emitError(placed.getLoc(), "argument #")
              << i << ": another shape than the original's, " << value.getType();
 
   Equivalence result;
@@ -122,7 +123,7 @@ FailureOr<Equivalence> dtrain::checkEquivalence(func::FuncOp original,
         what = describe(difference) + " from the sequential one";
     }
     if (!what.empty()) {
-      InFlightDiagnostic diag = placed.emitError("not equivalent: ")
+      InFlightDiagnostic diag = emitError(placed.getLoc(), "not equivalent: ")
                                 << nameOfResult(placed, i) << ' ' << what;
       findFirstDifference(placed, mesh, arguments, tolerance, diag);
       return diag;

@@ -37,14 +37,16 @@ static FailureOr<unsigned> lossOf(func::FuncOp step) {
       continue;
     auto type = dyn_cast<RankedTensorType>(step.getResultTypes()[i]);
     if (loss || !type || type.getNumElements() != 1)
-      return step.emitError("expected one scalar result that updates no "
-                            "argument, the loss; found result #")
+      return emitError(step.getLoc(),
+                       "expected one scalar result that updates no "
+                       "argument, the loss; found result #")
              << i << " of " << step.getResultTypes()[i];
     loss = i;
   }
   if (!loss)
-    return step.emitError("expected a result that updates no argument, the "
-                          "loss; found none");
+    return emitError(step.getLoc(),
+                     "expected a result that updates no argument, the "
+                     "loss; found none");
   return *loss;
 }
 
@@ -68,15 +70,16 @@ gradientsOf(func::FuncOp step, ArrayRef<Tensor> arguments) {
       continue;
     UpdateOp update = updateBehind(value);
     if (!update)
-      return step.emitError(nameOfResult(step, i))
+      return emitError(step.getLoc(), nameOfResult(step, i))
              << ": no dtrain.update makes this parameter";
     gradients[argument.getInt()] = received.lookup(update);
   }
   for (unsigned i = 0; i < step.getNumArguments(); ++i)
     if (roleOf(step, i) == Role::parameter && !gradients.count(i))
-      return step.emitError("argument #") << i
-                                          << ": a parameter without an "
-                                             "update";
+      return emitError(step.getLoc(), "argument #")
+             << i
+             << ": a parameter without an "
+                "update";
   return gradients;
 }
 
@@ -116,7 +119,7 @@ dtrain::checkGradients(func::FuncOp step, uint64_t seed, double tolerance) {
                         std::max(std::abs(gradient[entry]), 1e-3);
     if (!(difference <= tolerance)) {
       auto name = step.getArgAttrOfType<StringAttr>(argument, kNameAttr);
-      return step.emitError("argument #")
+      return emitError(step.getLoc(), "argument #")
              << argument << (name ? " (" + name.str() + ")" : "")
              << ": the gradient of entry " << entry << " is "
              << llvm::formatv("{0:e}", gradient[entry]).str()

@@ -113,11 +113,14 @@ static LogicalResult verifyFrom(func::FuncOp func,
                                 llvm::SmallDenseSet<Operation *> &done) {
   if (func.isExternal() || !llvm::hasSingleElement(func.getBody()) ||
       !func.front().mightHaveTerminator())
-    return func.emitError("expected a body of one block to interpret");
+    return emitError(func.getLoc(),
+                     "expected a body of one block to interpret");
   for (Type type : func.getArgumentTypes())
     if (auto tensor = dyn_cast<RankedTensorType>(type);
         !tensor || !tensor.hasStaticShape())
-      return func.emitError("expected tensors of static shape, found ") << type;
+      return emitError(func.getLoc(),
+                       "expected tensors of static shape, found ")
+             << type;
   path.push_back(func);
   for (auto repeat : func.getOps<RepeatOp>()) {
     func::FuncOp body = repeat.getBody();
@@ -143,12 +146,12 @@ Results dtrain::interpret(func::FuncOp func, ArrayRef<Tensor> arguments,
   if (failed(verifyInterpretable(func)))
     return failure();
   if (arguments.size() != func.getNumArguments())
-    return func.emitError("expected ")
+    return emitError(func.getLoc(), "expected ")
            << func.getNumArguments() << " arguments, found "
            << arguments.size();
   for (auto [i, value] : llvm::enumerate(func.getArguments()))
     if (tensorType(value).getShape() != arguments[i].getShape())
-      return func.emitError("argument #")
+      return emitError(func.getLoc(), "argument #")
              << i << ": expected the shape of " << value.getType();
   return runFunction(func, arguments, observer);
 }

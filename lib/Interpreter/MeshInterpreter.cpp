@@ -497,7 +497,7 @@ Results dtrain::interpretOnMesh(func::FuncOp func, MeshAttr mesh,
   if (failed(verifyInterpretable(func)))
     return failure();
   if (arguments.size() != func.getNumArguments())
-    return func.emitError("expected ")
+    return emitError(func.getLoc(), "expected ")
            << func.getNumArguments() << " arguments, found "
            << arguments.size();
   return MeshInterpreter(mesh, traffic, observer)
