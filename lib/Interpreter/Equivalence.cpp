@@ -26,7 +26,7 @@ std::string dtrain::nameOfResult(func::FuncOp func, unsigned result) {
          ")";
 }
 
-/// "0.25 beyond the tolerance of 1e-9" reads badly for infinite differences.
+/// An infinite difference stands for what cannot be compared.
 static std::string describe(double difference) {
   return std::isfinite(difference)
              ? llvm::formatv("differs by {0:e}", difference).str()

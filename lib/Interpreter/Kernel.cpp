@@ -87,9 +87,9 @@ llvm::Expected<std::optional<int64_t>> Kernel::locate(FactorId f,
                                                       double value) const {
   int64_t index = static_cast<int64_t>(value);
   if (!(value >= 0 && value < globalSize(f)) || index != value)
-    return llvm::createStringError(
-        llvm::formatv("index {0} is not one of the {1} of '{2}'", value,
-                      globalSize(f), rule().factors[f].name));
+    return llvm::createStringError(llvm::formatv(
+        "index {0} is not one of the {1} of '{2}'", llvm::format("%g", value),
+        globalSize(f), rule().factors[f].name));
   ArrayRef<int64_t> held = call.index[f];
   const int64_t *it = llvm::lower_bound(held, index);
   if (it == held.end() || *it != index)

@@ -448,7 +448,8 @@ Results MeshInterpreter::runRepeat(const VirtualMesh &outer, RepeatOp op,
           rowOf(mesh, isInout ? results[i - stacked] : *operands[i],
                 state(body.getArgumentTypes()[i]), op.rowOf(value, index));
       if (!row)
-        return fail(row.takeError());
+        return op.emitError("operand #")
+               << i << ": " << llvm::toString(row.takeError());
       arguments.push_back(std::move(*row));
     }
     Results values = runFunction(mesh, body, arguments);

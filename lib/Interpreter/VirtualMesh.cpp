@@ -172,8 +172,15 @@ DistributedTensor dtrain::scatter(const VirtualMesh &mesh, const Tensor &global,
   return tensor;
 }
 
+/// "(0, 1)"; coordinates that do not matter are negative and printed as "*".
 static std::string printCoordinates(llvm::ArrayRef<int64_t> at) {
-  return llvm::formatv("({0:$[, ]})", llvm::make_range(at.begin(), at.end()));
+  std::string text;
+  llvm::raw_string_ostream os(text);
+  os << '(';
+  llvm::interleaveComma(at, os,
+                        [&](int64_t c) { c < 0 ? os << '*' : os << c; });
+  os << ')';
+  return text;
 }
 
 static llvm::Error missingBlock(const VirtualMesh &mesh, int64_t device) {
@@ -225,9 +232,9 @@ llvm::Expected<Tensor> dtrain::gather(const VirtualMesh &mesh,
       return llvm::createStringError(
           "no device of copy " + printCoordinates(at) + " holds some elements");
     double difference = relativeDifference(copy.value, first);
-    if (!(difference <= tolerance))
+    if (&copy.value != &first && !(difference <= tolerance))
       return llvm::createStringError(llvm::formatv(
-          "copies differ by {0}: {1} and {2}", difference,
+          "copies differ by {0:e}: {1} and {2}", difference,
           printCoordinates(copies.begin()->first), printCoordinates(at)));
   }
   return first;
