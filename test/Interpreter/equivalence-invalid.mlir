@@ -17,7 +17,7 @@ func.func @main(%x: tensor<2xf32>) -> tensor<2xf32> {
 #r = #dtrain.placement<#mesh, [{}]>
 func.func @main(%x: tensor<2xf32, #r>) -> tensor<2xf32, #r> {
   // expected-error @+1 {{cannot be interpreted: 'dtrain.custom' has no kernel}}
-  %y = dtrain.custom "mine" %x rule("a -> a | flops 1 a") : (tensor<2xf32, #r>) -> tensor<2xf32, #r>
+  %y = dtrain.custom "mine"(%x) rule("a -> a | flops 1 a") : (tensor<2xf32, #r>) -> tensor<2xf32, #r>
   return %y : tensor<2xf32, #r>
 }
 

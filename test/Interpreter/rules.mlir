@@ -13,6 +13,6 @@ module {
 
 func.func @f(%x: tensor<4xf32>) -> tensor<4xf32> {
   // expected-error @+1 {{does not do what its rule says: 'dtrain.custom' has no kernel}}
-  %y = dtrain.custom "mine" %x rule("a -> a | flops 1 a") : (tensor<4xf32>) -> tensor<4xf32>
+  %y = dtrain.custom "mine"(%x) rule("a -> a | flops 1 a") : (tensor<4xf32>) -> tensor<4xf32>
   return %y : tensor<4xf32>
 }

@@ -66,7 +66,7 @@ TEST_F(RuleCheck, EveryOpInRandomStates) {
 TEST_F(RuleCheck, CustomOpHasNoKernel) {
   OpInstance made = parseInstance(context, R"(
     func.func @f(%x: tensor<2xf32>) {
-      %y = dtrain.custom "f" %x rule("a -> a | flops 1 a") : (tensor<2xf32>) -> tensor<2xf32>
+      %y = dtrain.custom "f"(%x) rule("a -> a | flops 1 a") : (tensor<2xf32>) -> tensor<2xf32>
       return
     })");
   ASSERT_TRUE(made.op);
