@@ -11,6 +11,52 @@
 include "mlir/Pass/PassBase.td"
 
 //===----------------------------------------------------------------------===//
+// Import: from a graph of primitives to layers
+//===----------------------------------------------------------------------===//
+
+def Fuse : Pass<"dtrain-fuse", "::mlir::ModuleOp"> {
+  let summary = "Replace primitives by the ops that they spell";
+  let description = [{
+    Recognises linear layers with a bias, GELU, SiLU and SwiGLU, layer and RMS
+    normalisation, rotary positions, attention (with a causal mask, grouped
+    queries and any layout of heads) and cross-entropy, however an exporter
+    spelled them, and replaces them by the one op that computes the same.
+    Composes moves and merges equal ops on the way. What is not provably the
+    same function stays, and a remark says why of a softmax between two
+    contractions.
+
+    Constants that import did not read are 0 everywhere (rotary tables): that
+    the two halves of such a table are the same follows.
+  }];
+  let options = [
+    Option<"attention", "attention", "bool", "true", "Fuse attention">,
+    Option<"normalization", "normalization", "bool", "true", "Fuse layer and RMS normalisation">,
+    Option<"activation", "activation", "bool", "true", "Fuse GELU, SiLU and SwiGLU">,
+    Option<"bias", "bias", "bool", "true", "Fuse biases into contractions">,
+    Option<"rotary", "rotary", "bool", "true", "Fuse rotary positions">,
+    Option<"loss", "loss", "bool", "true", "Fuse cross-entropy">,
+    Option<"projection", "projection", "bool", "true",
+           "Make slices of a contraction's columns in equal parts a view">,
+  ];
+}
+
+def RollLayers : Pass<"dtrain-roll-layers", "::mlir::ModuleOp"> {
+  let summary = "Make repeated layers one function and a repeat";
+  let description = [{
+    Finds stretches of ops that repeat, each iteration taking what the one
+    before computed, and replaces them by `dtrain.repeat` of a private function
+    @layer. A parameter per iteration becomes one stacked parameter, named with
+    `*` for the number of the layer. Parameters that all iterations share stay
+    what they are; one that some share, or that has two places in a layer, stays
+    one argument of which the stacked operand is put together, so that the tie
+    stays. A remark tells what was rolled.
+  }];
+  let options = [
+    Option<"minTrips", "min-trips", "unsigned", "2", "Leave fewer iterations than these as they are">,
+  ];
+}
+
+//===----------------------------------------------------------------------===//
 // Train: from the forward program to the training step
 //===----------------------------------------------------------------------===//
 
