@@ -67,8 +67,10 @@ struct FusePass : dtrain::impl::FuseBase<FusePass> {
       for (Operation &op : block)
         ops.push_back(&op);
     bool changed = false;
-    for (Operation *op : ops)
+    for (Operation *op : ops) {
+      rewriter.setInsertionPoint(op);
       changed |= fusion(op, rewriter);
+    }
     if (changed || fusion == fuse::cleanUp) {
       DominanceInfo dominance(func);
       bool merged = false;

@@ -117,7 +117,6 @@ static std::optional<Elementwise> matchGELU(Value root, ElementwiseOp curve,
 
 static void replace(ElementwiseOp op, Elementwise kind, ValueRange operands,
                     RewriterBase &rewriter) {
-  rewriter.setInsertionPoint(op);
   rewriter.replaceOp(
       op, dtrain::buildElementwise(rewriter, op.getLoc(), kind, operands));
 }

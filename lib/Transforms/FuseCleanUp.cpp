@@ -48,7 +48,6 @@ static bool cleanMove(MoveOp move, RewriterBase &rewriter) {
       space.resolve(from) != space.resolve(terms[1]) &&
       move.getEinsum().getValue() == space.spell({from}, terms[1]))
     return false;
-  rewriter.setInsertionPoint(move);
   rewriter.replaceOp(
       move, buildMove(rewriter, move.getLoc(), space, input, from, terms[1]));
   return true;
@@ -122,7 +121,6 @@ static bool cleanCast(ElementwiseOp op, RewriterBase &rewriter) {
 
 static void replaceByUnary(ElementwiseOp op, Elementwise kind, Value input,
                            double constant, RewriterBase &rewriter) {
-  rewriter.setInsertionPoint(op);
   rewriter.replaceOp(op, dtrain::buildElementwise(
                              rewriter, op.getLoc(), kind, input, constant,
                              tensorType(op.getResults()[0]).getElementType()));
@@ -249,7 +247,6 @@ bool fuse::splitProjection(Operation *op, RewriterBase &rewriter) {
   joined[dim].insert(joined[dim].begin(), count.front());
   apart.insert(apart.begin() + dim, count);
   Location loc = slice.getLoc();
-  rewriter.setInsertionPoint(slice);
   Value view =
       fuse::buildMove(rewriter, loc, space, slice.getInput(), joined, apart);
   apart[dim].clear();
@@ -282,7 +279,6 @@ bool fuse::fuseBias(Operation *op, RewriterBase &rewriter) {
       continue;
     Rule rule = dot.getEinsum().getValue();
     rule.operands.push_back({rule.results[0].back()});
-    rewriter.setInsertionPoint(add);
     rewriter.replaceOpWithNewOp<DotOp>(
         add, type, ValueRange{dot.getInputs()[0], dot.getInputs()[1], bias},
         RuleAttr::get(op->getContext(), Rule(rule)), dot.getOrigin(),
@@ -306,7 +302,6 @@ bool fuse::fuseLoss(Operation *op, RewriterBase &rewriter) {
       log ? log.getInputs()[0].getDefiningOp<SoftmaxOp>() : SoftmaxOp();
   if (!softmax)
     return false;
-  rewriter.setInsertionPoint(op);
   Type type = pick.getResult().getType();
   auto loss = CrossEntropyOp::create(rewriter, op->getLoc(), type, type,
                                      softmax.getInput(), pick.getIndices(),

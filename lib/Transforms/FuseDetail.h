@@ -7,7 +7,8 @@
 ///
 /// \file
 /// Each fusion is a function that looks at one op, replaces it where it is the
-/// last op of the form it knows, and says whether it did. Ops that this leaves
+/// last op of the form it knows, and says whether it did. It finds the rewriter
+/// before that op. Ops that this leaves
 /// without uses are removed by `cleanUp`, which runs between fusions.
 ///
 //===----------------------------------------------------------------------===//

@@ -154,7 +154,6 @@ static bool fuseScale(ElementwiseOp root, RewriterBase &rewriter) {
   Value x = withType(centred ? centred : normal->y, type);
   if (!scale || !x)
     return false;
-  rewriter.setInsertionPoint(root);
   rewriter.replaceOpWithNewOp<NormalizeOp>(
       root, type, centred ? Norm::layer : Norm::rms, x, scale, Value(),
       llvm::APFloat(normal->epsilon), root.getOrigin(), OpStateAttr());
@@ -172,7 +171,6 @@ static bool fuseShift(ElementwiseOp root, RewriterBase &rewriter) {
         matchVector(root.getInputs()[1 - side], tensorType(norm.getResult()));
     if (!bias)
       continue;
-    rewriter.setInsertionPoint(root);
     rewriter.replaceOpWithNewOp<NormalizeOp>(
         root, norm.getResult().getType(), Norm::layer, norm.getInput(),
         norm.getScale(), bias, norm.getEpsilon(), root.getOrigin(),

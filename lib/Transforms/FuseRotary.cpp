@@ -167,7 +167,6 @@ static bool fuseRotateHalf(ElementwiseOp add, RewriterBase &rewriter) {
       if (!cos || !sin || cos->dim != sin->dim)
         continue;
       Location loc = add.getLoc();
-      rewriter.setInsertionPoint(add);
       Value halfCos = halfOf(rewriter, loc, cos->value),
             halfSin = halfOf(rewriter, loc, sin->value);
       if (!halfCos || !halfSin)
@@ -218,7 +217,6 @@ static bool fuseHalves(ConcatOp concat, RewriterBase &rewriter) {
                            s = matchTable(sin, shape);
       if (!c || !s || c->dim != s->dim)
         continue;
-      rewriter.setInsertionPoint(concat);
       rewriter.replaceOp(concat, buildRotary(rewriter, concat.getLoc(), x,
                                              c->value, s->value, c->dim));
       return true;
@@ -240,7 +238,6 @@ static bool fuseRest(ConcatOp concat, RewriterBase &rewriter) {
       !isPart(concat.getInputs()[1], x, extent, rest) ||
       2 * tensorType(rotary.getCos()).getShape().back() != extent)
     return false;
-  rewriter.setInsertionPoint(concat);
   rewriter.replaceOpWithNewOp<RotaryOp>(
       concat, x.getType(), x, rotary.getCos(), rotary.getSin(),
       /*interleaved=*/false, rotary.getInverse(), rotary.getOrigin(),
