@@ -1,6 +1,7 @@
 // A Llama of four layers in import-phase form: batch 4, sequence 6, vocabulary
 // 12, hidden 8, 4 heads that share 2 key and value heads, feed-forward 16; RMS
-// norms, rotary positions from shared tables, SwiGLU, an untied head.
+// norms, rotary positions from shared tables, SwiGLU, an untied head. The tables
+// are those of the angle 2 atan(t) at t = position / 10, which needs no cosine.
 module attributes {dtrain.phase = #dtrain.phase<import>} {
   func.func private @layer(
       %x: tensor<4x6x8xf32>, %n1_w: tensor<8xf32>, %q_w: tensor<8x8xf32>,
@@ -56,11 +57,18 @@ module attributes {dtrain.phase = #dtrain.phase<import>} {
       %down_w: tensor<4x16x8xf32> {dtrain.role = #dtrain.role<parameter>, dtrain.name = "layers.down_proj"},
       %norm_w: tensor<8xf32> {dtrain.role = #dtrain.role<parameter>, dtrain.name = "norm"},
       %head: tensor<8x12xf32> {dtrain.role = #dtrain.role<parameter>, dtrain.name = "lm_head"},
-      %cos: tensor<6x1xf32> {dtrain.role = #dtrain.role<input>, dtrain.name = "cos"},
-      %sin: tensor<6x1xf32> {dtrain.role = #dtrain.role<input>, dtrain.name = "sin"},
       %ids: tensor<4x6xi64> {dtrain.role = #dtrain.role<input>, dtrain.name = "input_ids"},
       %labels: tensor<4x6xi64> {dtrain.role = #dtrain.role<label>, dtrain.name = "labels"})
       -> tensor<f32> {
+    %position = dtrain.iota dim 0 : () -> tensor<6x1xf32>
+    %t = dtrain.elementwise<scale> %position constant 0.1 : (tensor<6x1xf32>) -> tensor<6x1xf32>
+    %square = dtrain.elementwise<mul> %t, %t : (tensor<6x1xf32>, tensor<6x1xf32>) -> tensor<6x1xf32>
+    %whole = dtrain.elementwise<offset> %square constant 1.0 : (tensor<6x1xf32>) -> tensor<6x1xf32>
+    %minus = dtrain.elementwise<neg> %square : (tensor<6x1xf32>) -> tensor<6x1xf32>
+    %part = dtrain.elementwise<offset> %minus constant 1.0 : (tensor<6x1xf32>) -> tensor<6x1xf32>
+    %cos = dtrain.elementwise<div> %part, %whole : (tensor<6x1xf32>, tensor<6x1xf32>) -> tensor<6x1xf32>
+    %twice = dtrain.elementwise<scale> %t constant 2.0 : (tensor<6x1xf32>) -> tensor<6x1xf32>
+    %sin = dtrain.elementwise<div> %twice, %whole : (tensor<6x1xf32>, tensor<6x1xf32>) -> tensor<6x1xf32>
     %x = dtrain.gather %ids, %embed : (tensor<4x6xi64>, tensor<12x8xf32>) -> tensor<4x6x8xf32> loc("embed_tokens")
     %y = dtrain.repeat @layer 0 to 4 carry(%x)
         stacked(%n1_w, %q_w, %k_w, %v_w, %o_w, %n2_w, %gate_w, %up_w, %down_w) shared(%cos, %sin)
