@@ -39,6 +39,22 @@ static void separateBodies(ModuleOp module) {
   }
 }
 
+/// Follows the repeats of a function and of their bodies; fails where a body
+/// runs itself, which no count ends.
+static LogicalResult checkNesting(func::FuncOp func,
+                                  SmallVectorImpl<func::FuncOp> &running) {
+  running.push_back(func);
+  for (RepeatOp op : func.getOps<RepeatOp>()) {
+    if (llvm::is_contained(running, op.getBody()))
+      return op.emitOpError("runs ")
+             << op.getCalleeAttr() << ", which contains it";
+    if (failed(checkNesting(op.getBody(), running)))
+      return failure();
+  }
+  running.pop_back();
+  return success();
+}
+
 /// The name of an argument, or what says which one it is.
 static std::string nameOf(func::FuncOp func, unsigned argument) {
   auto name = func.getArgAttrOfType<StringAttr>(argument, kNameAttr);
@@ -110,7 +126,8 @@ LogicalResult StepBuilder::check() {
   if (module.lookupSymbol("microbatch"))
     return main.emitError("expected no function @microbatch before "
                           "differentiation");
-  return success();
+  SmallVector<func::FuncOp> running;
+  return checkNesting(main, running);
 }
 
 BlockArgument StepBuilder::addArgument(Type type, unsigned of, Role role) {

@@ -50,7 +50,7 @@ func.func private @microbatch()
 
 func.func @main(%w: tensor<3xf32> {dtrain.role = #dtrain.role<parameter>}) -> tensor<f32> {
   // expected-error @below {{'dtrain.custom' op has no backward, and a trainable parameter reaches the loss through it}}
-  %y = dtrain.custom "mystery" %w rule("n -> n | flops 1 n") : (tensor<3xf32>) -> tensor<3xf32>
+  %y = dtrain.custom "mystery"(%w) rule("n -> n | flops 1 n") : (tensor<3xf32>) -> tensor<3xf32>
   %loss = dtrain.reduce<sum> %y rule("n -> ()") : (tensor<3xf32>) -> tensor<f32>
   return %loss : tensor<f32>
 }
@@ -107,5 +107,17 @@ func.func @main(%w: tensor<f32> {dtrain.role = #dtrain.role<parameter>, dtrain.n
                 // expected-warning @below {{parameter "idle" does not reach the loss: it is not trained}}
                 %v: tensor<3xf32> {dtrain.role = #dtrain.role<parameter>, dtrain.name = "idle"}) -> tensor<f32> {
   %y = dtrain.elementwise<exp> %w : (tensor<f32>) -> tensor<f32>
+  return %y : tensor<f32>
+}
+
+// -----
+
+func.func private @again(%x: tensor<f32>) -> tensor<f32> {
+  // expected-error @below {{runs @again, which contains it}}
+  %y = dtrain.repeat @again 0 to 2 carry(%x) : (tensor<f32>) -> tensor<f32>
+  return %y : tensor<f32>
+}
+func.func @main(%w: tensor<f32> {dtrain.role = #dtrain.role<parameter>}) -> tensor<f32> {
+  %y = dtrain.repeat @again 0 to 2 carry(%w) : (tensor<f32>) -> tensor<f32>
   return %y : tensor<f32>
 }
