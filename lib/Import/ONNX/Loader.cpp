@@ -92,7 +92,7 @@ Expected<onnx::ModelProto> onnx_import::loadModel(MemoryBufferRef buffer) {
               bytes.starts_with("<") || bytes.starts_with("#");
   onnx::ModelProto model;
   if (Error error = text ? parseText(bytes, model) : parseBinary(bytes, model))
-    return std::move(error);
+    return error;
   if (!model.has_graph())
     return createStringError("expected an ONNX model with a graph, found none");
   return model;

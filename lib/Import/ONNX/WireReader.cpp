@@ -257,6 +257,6 @@ Error Walker::walk(Message message, StringRef bytes, std::string &out,
 Expected<std::string> onnx_import::readSkeleton(StringRef bytes) {
   std::string out;
   if (Error error = Walker(bytes).walk(Message::Model, bytes, out, 0))
-    return std::move(error);
+    return error;
   return out;
 }
