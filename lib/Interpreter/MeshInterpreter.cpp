@@ -82,8 +82,10 @@ using Operands = SmallVector<const DistributedTensor *>;
 /// What a run shares.
 class MeshInterpreter {
 public:
-  MeshInterpreter(MeshAttr meshAttr, Traffic &traffic, MeshObserver observer)
-      : meshAttr(meshAttr), traffic(traffic), observer(observer) {}
+  MeshInterpreter(MeshAttr meshAttr, bool implicit, Traffic &traffic,
+                  MeshObserver observer)
+      : meshAttr(meshAttr), implicit(implicit), traffic(traffic),
+        observer(observer) {}
 
   Results runFunction(const VirtualMesh &mesh, func::FuncOp func,
                       ArrayRef<DistributedTensor> arguments);
@@ -95,7 +97,14 @@ private:
   Results runTransition(const VirtualMesh &mesh, Operation *op,
                         const DistributedTensor &operand);
   Results runRepeat(const VirtualMesh &mesh, RepeatOp op, Operands operands);
-  LogicalResult checkBoundary(RepeatOp op);
+  TensorState outside(RepeatOp op, Type inside, bool isRow,
+                      const AxisState &onPin);
+  AxisState pinOf(RepeatOp op, Value operand, bool isRow);
+  /// Brings an operand or result of `op` to where it must lie: an error if it
+  /// does not, unless moves are implicit.
+  LogicalResult fit(const VirtualMesh &mesh, Operation *op, const Twine &what,
+                    DistributedTensor &tensor, Type type,
+                    const TensorState &wanted);
   /// Takes the cheapest path to `to`, counting what it sends.
   llvm::Expected<DistributedTensor> reshard(const VirtualMesh &mesh,
                                             const DistributedTensor &tensor,
@@ -108,8 +117,13 @@ private:
   TensorState state(Type type) const {
     return stateOf(cast<RankedTensorType>(type), meshAttr);
   }
+  std::optional<unsigned> pinnedAxis(RepeatOp op) const {
+    return op.getPinnedAxis() ? meshAttr.find(*op.getPinnedAxis())
+                              : std::nullopt;
+  }
 
   MeshAttr meshAttr;
+  bool implicit;
   Traffic &traffic;
   MeshObserver observer;
 };
@@ -146,6 +160,24 @@ MeshInterpreter::reshard(const VirtualMesh &mesh,
     current = std::move(*next);
   }
   return current;
+}
+
+LogicalResult MeshInterpreter::fit(const VirtualMesh &mesh, Operation *op,
+                                   const Twine &what, DistributedTensor &tensor,
+                                   Type type, const TensorState &wanted) {
+  for (auto [axis, is, needed] :
+       llvm::zip_equal(mesh.getAxes(), tensor.state, wanted))
+    if (is != needed && !implicit)
+      return op->emitError() << what << ": on axis '" << axis.name << "' it is "
+                             << is.str() << ", expected " << needed.str();
+  if (tensor.state == wanted)
+    return success();
+  llvm::Expected<DistributedTensor> moved = reshard(
+      mesh, tensor, cast<RankedTensorType>(type).getElementType(), wanted);
+  if (!moved)
+    return op->emitError() << what << ": " << llvm::toString(moved.takeError());
+  tensor = std::move(*moved);
+  return success();
 }
 
 FailureOr<dtrain::OpState> MeshInterpreter::opStateOf(Operation *op,
@@ -192,32 +224,28 @@ Results MeshInterpreter::runRuleOp(const VirtualMesh &mesh, Operation *op,
   FailureOr<dtrain::OpState> opState = opStateOf(op, *bound);
   if (failed(opState))
     return failure();
-  // With an explicit state, operands may still lie elsewhere.
-  std::vector<DistributedTensor> moved;
-  moved.reserve(operands.size());
+  std::vector<DistributedTensor> inputs;
   for (auto [i, operand] : llvm::enumerate(operands)) {
     TensorState needed;
     for (auto [axis, s] : llvm::zip_equal(mesh.getAxes(), *opState))
       needed.push_back(need(*bound, i, s).canonical(axis.size));
-    if (needed == operand->state)
-      continue;
-    llvm::Expected<DistributedTensor> there = reshard(
-        mesh, *operand, tensorType(op->getOperand(i)).getElementType(), needed);
-    if (!there)
-      return op->emitError("operand #")
-             << i << ": " << llvm::toString(there.takeError());
-    moved.push_back(std::move(*there));
-    operand = &moved.back();
+    inputs.push_back(*operand);
+    if (failed(fit(mesh, op, "operand #" + Twine(i), inputs.back(),
+                   op->getOperand(i).getType(), needed)))
+      return failure();
   }
+  Operands pointers;
+  for (const DistributedTensor &input : inputs)
+    pointers.push_back(&input);
   llvm::Expected<std::vector<DistributedTensor>> results =
-      runOnMesh(mesh, op, *bound, *opState, operands);
+      runOnMesh(mesh, op, *bound, *opState, pointers);
   if (!results)
     return op->emitError("cannot be interpreted: ")
            << llvm::toString(results.takeError());
-  for (auto [value, result] : llvm::zip_equal(op->getResults(), *results))
-    if (result.state != state(value.getType()))
-      return op->emitError("its state does not give the placement of ")
-             << value.getType();
+  for (auto [j, value] : llvm::enumerate(op->getResults()))
+    if (failed(fit(mesh, op, "result #" + Twine(j), (*results)[j],
+                   value.getType(), state(value.getType()))))
+      return failure();
   return std::move(*results);
 }
 
@@ -278,21 +306,6 @@ Results MeshInterpreter::runFunction(const VirtualMesh &mesh, func::FuncOp func,
 // repeat
 //===----------------------------------------------------------------------===//
 
-/// The state of one row of a stacked tensor; none where another axis than
-/// `pinned` splits the rows.
-static std::optional<TensorState> rowState(const TensorState &stacked,
-                                           std::optional<unsigned> pinned) {
-  TensorState row = stacked;
-  for (auto [a, axis] : llvm::enumerate(row)) {
-    if (axis.kind != AxisState::Split || a == pinned)
-      continue;
-    if (axis.dim == 0)
-      return std::nullopt;
-    --axis.dim;
-  }
-  return row;
-}
-
 /// The blocks of one row, on the active devices.
 static llvm::Expected<DistributedTensor> rowOf(const VirtualMesh &mesh,
                                                const DistributedTensor &stacked,
@@ -336,116 +349,92 @@ static llvm::Error setRow(const VirtualMesh &mesh, DistributedTensor &stacked,
   return llvm::Error::success();
 }
 
-LogicalResult MeshInterpreter::checkBoundary(RepeatOp op) {
-  std::optional<unsigned> pinned;
-  if (op.getPinnedAxis())
-    pinned = meshAttr.find(*op.getPinnedAxis());
-  unsigned carries = op.getCarry().size(), stacked = op.getStacked().size(),
-           inouts = op.getInout().size();
-  func::FuncOp body = op.getBody();
-  auto check = [&](StringRef what, unsigned i, Type outside, Type inside,
-                   bool isRow, bool mayHoldOthers) -> LogicalResult {
-    std::optional<TensorState> expected = state(outside);
-    if (isRow)
-      expected = rowState(*expected, pinned);
-    if (expected && pinned) {
-      AxisState &axis = (*expected)[*pinned];
-      int64_t c = *op.getPinnedTo();
-      bool there =
-          axis.kind == AxisState::Replicated ||
-          (axis.kind == AxisState::Pinned && llvm::is_contained(axis.on, c)) ||
-          (axis.kind == AxisState::Split && isRow && axis.dim == 0);
-      // A result is only where its body ran, unless rows came from elsewhere.
-      if (!mayHoldOthers)
-        there = axis == AxisState::pinned({c});
-      if (!there)
-        return op.emitError(what)
-               << " #" << i << ": a body pinned to " << c << " of '"
-               << *op.getPinnedAxis() << "' does not fit " << outside;
-      axis = AxisState::replicated();
-    }
-    if (!expected || *expected != state(inside))
-      return op.emitError(what)
-             << " #" << i << ": the placement of " << outside
-             << " does not fit " << inside << " of " << op.getCalleeAttr();
-    return success();
-  };
-  for (auto [i, value] : llvm::enumerate(op.getOperands()))
-    if (failed(check("operand", i, value.getType(), body.getArgumentTypes()[i],
-                     i >= carries && i < carries + stacked + inouts, true)))
-      return failure();
-  for (auto [i, value] : llvm::enumerate(op.getResults())) {
-    bool isInout = i >= carries && i < carries + inouts;
-    if (isInout &&
-        state(value.getType()) != state(op.getInout()[i - carries].getType()))
-      return op.emitError("result #")
-             << i << ": expected the placement of its operand, found "
-             << value.getType();
-    if (failed(check("result", i, value.getType(), body.getResultTypes()[i],
-                     i >= carries, isInout)))
-      return failure();
-  }
-  return success();
+/// Where a value of the body lies outside of it: a row's dimensions come after
+/// that of the rows, and on the pinned axis it is as told.
+TensorState MeshInterpreter::outside(RepeatOp op, Type inside, bool isRow,
+                                     const AxisState &onPin) {
+  TensorState outer = state(inside);
+  for (AxisState &axis : outer)
+    if (isRow && axis.kind == AxisState::Split)
+      ++axis.dim;
+  if (std::optional<unsigned> pinned = pinnedAxis(op))
+    outer[*pinned] = onPin;
+  return outer;
+}
+
+/// What an operand must be on the pinned axis: whatever gives the coordinate
+/// whole values or, of stacked ones, whole rows.
+AxisState MeshInterpreter::pinOf(RepeatOp op, Value operand, bool isRow) {
+  std::optional<unsigned> pinned = pinnedAxis(op);
+  if (!pinned)
+    return {};
+  int64_t c = *op.getPinnedTo();
+  AxisState is = state(operand.getType())[*pinned];
+  bool there = is.kind == AxisState::Replicated ||
+               (is.kind == AxisState::Pinned && llvm::is_contained(is.on, c)) ||
+               (is.kind == AxisState::Split && isRow && is.dim == 0);
+  return there ? is : AxisState::pinned({c});
 }
 
 Results MeshInterpreter::runRepeat(const VirtualMesh &outer, RepeatOp op,
                                    Operands operands) {
-  if (failed(checkBoundary(op)))
-    return failure();
-  std::optional<unsigned> pinned;
-  if (op.getPinnedAxis())
-    pinned = meshAttr.find(*op.getPinnedAxis());
-  VirtualMesh mesh =
-      pinned ? outer.restrictedTo(*pinned, *op.getPinnedTo()) : outer;
   unsigned carries = op.getCarry().size(), stacked = op.getStacked().size(),
            inouts = op.getInout().size();
+  auto isRow = [&](unsigned i) {
+    return i >= carries && i < carries + stacked + inouts;
+  };
   func::FuncOp body = op.getBody();
+  std::optional<unsigned> pinned = pinnedAxis(op);
+  VirtualMesh mesh =
+      pinned ? outer.restrictedTo(*pinned, *op.getPinnedTo()) : outer;
 
-  // What a body sees of a value: the blocks of the active devices, in the state
-  // of its argument.
-  auto inBody = [&](const DistributedTensor &tensor, unsigned argument) {
-    DistributedTensor seen = tensor;
-    seen.state = state(body.getArgumentTypes()[argument]);
+  std::vector<DistributedTensor> inputs;
+  for (auto [i, value] : llvm::enumerate(op.getOperands())) {
+    inputs.push_back(*operands[i]);
+    TensorState wanted = outside(op, body.getArgumentTypes()[i], isRow(i),
+                                 pinOf(op, value, isRow(i)));
+    if (failed(fit(outer, op, "operand #" + Twine(i), inputs.back(),
+                   value.getType(), wanted)))
+      return failure();
+  }
+  // What the body sees of a carried or shared value: the blocks of the active
+  // devices, in the state of its argument.
+  auto inBody = [&](DistributedTensor tensor, unsigned argument) {
+    tensor.state = state(body.getArgumentTypes()[argument]);
     for (int64_t d = 0; d < mesh.numDevices(); ++d)
       if (!mesh.isActive(d))
-        seen.blocks[d].reset();
-    return seen;
+        tensor.blocks[d].reset();
+    return tensor;
   };
   std::vector<DistributedTensor> results;
   for (auto [i, value] : llvm::enumerate(op.getResults())) {
     if (i < carries) {
-      results.push_back(inBody(*operands[i], i));
-    } else if (i < carries + inouts) {
-      results.push_back(*operands[i + stacked]);
-    } else {
-      DistributedTensor &output = results.emplace_back();
-      output.shape.assign(tensorType(value).getShape().begin(),
-                          tensorType(value).getShape().end());
-      output.state = state(value.getType());
-      output.blocks.resize(mesh.numDevices());
+      results.push_back(inBody(inputs[i], i));
+      continue;
     }
+    if (i < carries + inouts) {
+      results.push_back(inputs[i + stacked]);
+      continue;
+    }
+    DistributedTensor &output = results.emplace_back();
+    output.shape.assign(tensorType(value).getShape().begin(),
+                        tensorType(value).getShape().end());
+    output.state = outside(op, body.getResultTypes()[i], true, {});
+    output.blocks.resize(mesh.numDevices());
   }
-  auto fail = [&](llvm::Error error) {
-    return op.emitError("cannot be interpreted: ")
-           << llvm::toString(std::move(error));
-  };
 
   int64_t from = op.getFrom(), trips = op.getTripCount();
   for (int64_t n = 0; n < trips; ++n) {
     int64_t index = op.getReverse() ? from + trips - 1 - n : from + n;
     std::vector<DistributedTensor> arguments;
     for (auto [i, value] : llvm::enumerate(op.getOperands())) {
-      if (i < carries) {
-        arguments.push_back(results[i]);
-        continue;
-      }
-      if (i >= carries + stacked + inouts) {
-        arguments.push_back(inBody(*operands[i], i));
+      if (!isRow(i)) {
+        arguments.push_back(i < carries ? results[i] : inBody(inputs[i], i));
         continue;
       }
       bool isInout = i >= carries + stacked;
       llvm::Expected<DistributedTensor> row =
-          rowOf(mesh, isInout ? results[i - stacked] : *operands[i],
+          rowOf(mesh, isInout ? results[i - stacked] : inputs[i],
                 state(body.getArgumentTypes()[i]), op.rowOf(value, index));
       if (!row)
         return op.emitError("operand #")
@@ -456,6 +445,14 @@ Results MeshInterpreter::runRepeat(const VirtualMesh &outer, RepeatOp op,
     if (failed(values))
       return failure();
     for (auto [i, value] : llvm::enumerate(*values)) {
+      // Carried values and rows go on as the body's arguments lie.
+      if (i < carries + inouts) {
+        unsigned argument = i < carries ? i : i + stacked;
+        if (failed(fit(mesh, op, "result #" + Twine(i) + " of the body", value,
+                       body.getResultTypes()[i],
+                       state(body.getArgumentTypes()[argument]))))
+          return failure();
+      }
       if (i < carries) {
         results[i] = std::move(value);
         continue;
@@ -464,11 +461,19 @@ Results MeshInterpreter::runRepeat(const VirtualMesh &outer, RepeatOp op,
                         ? op.rowOf(op.getInout()[i - carries], index)
                         : index - from;
       if (llvm::Error error = setRow(mesh, results[i], row, value))
-        return fail(std::move(error));
+        return op.emitError("result #")
+               << i << ": " << llvm::toString(std::move(error));
     }
   }
-  for (auto [value, result] : llvm::zip_equal(op.getResults(), results))
-    result.state = state(value.getType());
+  // A value is where its body ran; rows that others hold stay there.
+  for (auto [i, value] : llvm::enumerate(op.getResults())) {
+    if (pinned && (i < carries || i >= carries + inouts))
+      results[i].state[*pinned] =
+          AxisState::pinned({static_cast<int64_t>(*op.getPinnedTo())});
+    if (failed(fit(outer, op, "result #" + Twine(i), results[i],
+                   value.getType(), state(value.getType()))))
+      return failure();
+  }
   return results;
 }
 
@@ -501,6 +506,9 @@ Results dtrain::interpretOnMesh(func::FuncOp func, MeshAttr mesh,
     return emitError(func.getLoc(), "expected ")
            << func.getNumArguments() << " arguments, found "
            << arguments.size();
-  return MeshInterpreter(mesh, traffic, observer)
+  auto phase =
+      func->getParentOfType<ModuleOp>()->getAttrOfType<PhaseAttr>(kPhaseAttr);
+  bool implicit = phase && phase.getValue() == Phase::place;
+  return MeshInterpreter(mesh, implicit, traffic, observer)
       .runFunction(VirtualMesh(mesh.getAxes()), func, arguments);
 }

@@ -38,7 +38,7 @@ func.func @main(%x: tensor<2xf32, #p>) -> tensor<2xf32, #p> {
 #r = #dtrain.placement<#mesh, [{}]>
 #s = #dtrain.placement<#mesh, [{"a"}]>
 func.func @main(%x: tensor<2xf32, #r>) -> tensor<2xf32, #s> {
-  // expected-error @+1 {{its state does not give the placement of 'tensor<2xf32}}
+  // expected-error @+1 {{result #0: on axis 'a' it is R, expected S(0,1)}}
   %y = dtrain.elementwise<exp> %x state <{}> : (tensor<2xf32, #r>) -> tensor<2xf32, #s>
   return %y : tensor<2xf32, #s>
 }
@@ -83,7 +83,7 @@ func.func private @layer(%x: tensor<3xf32>) -> tensor<3xf32> {
   return %x : tensor<3xf32>
 }
 func.func @main(%x: tensor<3xf32, #p0>) -> tensor<3xf32, #p1> {
-  // expected-error @+1 {{operand #0: a body pinned to 1 of 'pp' does not fit 'tensor<3xf32}}
+  // expected-error @+1 {{operand #0: on axis 'pp' it is N({0}), expected N({1})}}
   %y = dtrain.repeat @layer 0 to 2 carry(%x) pinned "pp" = 1 : (tensor<3xf32, #p0>) -> tensor<3xf32, #p1>
   return %y : tensor<3xf32, #p1>
 }
@@ -98,7 +98,7 @@ func.func private @layer(%x: tensor<3xf32>) -> tensor<3xf32> {
   return %x : tensor<3xf32>
 }
 func.func @main(%x: tensor<3xf32, #p0>) -> tensor<3xf32, #r> {
-  // expected-error @+1 {{result #0: a body pinned to 0 of 'pp' does not fit 'tensor<3xf32}}
+  // expected-error @+1 {{result #0: on axis 'pp' it is N({0}), expected R}}
   %y = dtrain.repeat @layer 0 to 2 carry(%x) pinned "pp" = 0 : (tensor<3xf32, #p0>) -> tensor<3xf32, #r>
   return %y : tensor<3xf32, #r>
 }
@@ -113,7 +113,7 @@ func.func private @layer(%x: tensor<4xf32, #s>) -> tensor<4xf32, #s> {
   return %x : tensor<4xf32, #s>
 }
 func.func @main(%x: tensor<4xf32, #r>) -> tensor<4xf32, #r> {
-  // expected-error @+1 {{operand #0: the placement of 'tensor<4xf32}}
+  // expected-error @+1 {{operand #0: on axis 'tp' it is R, expected S(0,2)}}
   %y = dtrain.repeat @layer 0 to 2 carry(%x) : (tensor<4xf32, #r>) -> tensor<4xf32, #r>
   return %y : tensor<4xf32, #r>
 }
@@ -128,7 +128,7 @@ func.func private @layer(%x: tensor<3xf32, #r>, %w: tensor<3xf32, #r>) -> tensor
   return %x : tensor<3xf32, #r>
 }
 func.func @main(%x: tensor<3xf32, #r>, %w: tensor<2x3xf32, #w>) -> tensor<3xf32, #r> {
-  // expected-error @+1 {{operand #1: the placement of 'tensor<2x3xf32}}
+  // expected-error @+1 {{operand #1: on axis 'dp' it is S(0,1), expected R}}
   %y = dtrain.repeat @layer 0 to 2 carry(%x) stacked(%w)
       : (tensor<3xf32, #r>, tensor<2x3xf32, #w>) -> tensor<3xf32, #r>
   return %y : tensor<3xf32, #r>

@@ -132,6 +132,7 @@ func.func @main(%x: tensor<2x4xf32, #x>, %s: tensor<5x4xf32, #dtrain.placement<#
 // moved on the cheapest path. Axis b goes from columns to rows; the rows are
 // taken by axis a, which is gathered first. The reshard then is a free slice.
 #mesh = #dtrain.mesh<["a" = 2, "b" = 2]>
+module attributes {dtrain.phase = #dtrain.phase<place>} {
 // expected-remark-re @+3 {{equivalence: 1 results equal, max difference {{.*}}}}
 // expected-remark @+2 {{traffic: 1 all_gather over "a", 16.0 B sent per device}}
 // expected-remark @+1 {{traffic: 1 all_to_all over "b", 16.0 B sent per device}}
@@ -144,4 +145,5 @@ func.func @main(%x: tensor<4x4xf32, #dtrain.placement<#mesh, [{"a"}, {"b"}]>>)
       : tensor<4x4xf32, #dtrain.placement<#mesh, [{"b"}, {}]>>
       -> tensor<4x4xf32, #dtrain.placement<#mesh, [{"b"}, {"a"}]>>
   return %z : tensor<4x4xf32, #dtrain.placement<#mesh, [{"b"}, {"a"}]>>
+}
 }

@@ -42,11 +42,12 @@ using MeshObserver = llvm::function_ref<llvm::LogicalResult(
 MeshAttr meshOf(mlir::func::FuncOp func);
 
 /// Runs a placed function on its mesh. `arguments` lie as its argument types
-/// say. Ops run in their `state` where they have one, their operands moved to
-/// what it needs, else in the state that their types imply. `dtrain.reshard`
-/// and implicit moves take the cheapest path. Every failure has been reported
-/// at the op where it happened: types that fit no op state, a block that a
-/// device does not hold, a boundary of a repeat that changes a placement.
+/// say. Ops run in their `state` where they have one, else in the state that
+/// their types imply. In a module of phase *place*, what does not lie as its
+/// consumer needs is moved on the cheapest path, as the next phase would; in
+/// any other it is an error. Every failure has been reported at the op where it
+/// happened: types that fit no op state, a block that a device does not hold, a
+/// boundary of a repeat that changes a placement.
 mlir::FailureOr<std::vector<DistributedTensor>>
 interpretOnMesh(mlir::func::FuncOp func, MeshAttr mesh,
                 llvm::ArrayRef<DistributedTensor> arguments, Traffic &traffic,
