@@ -33,6 +33,7 @@ llvm_config.add_tool_substitutions(
         ToolSubst("dtrain-opt", extra_args=opt_arguments, unresolved="fatal"),
         # Built later than dtrain-opt in a partial build: a test that needs one then fails by name.
         ToolSubst("dtrain-translate", unresolved="ignore"),
+        ToolSubst("dtrain-lsp-server", unresolved="ignore"),
         # Not part of another tool's name or of a path or dialect prefix.
         ToolSubst("dtrain", unresolved="ignore", pre=r".-^/\<=", post="-./"),
         ToolSubst("FileCheck", unresolved="fatal"),

@@ -372,11 +372,15 @@ OwningOpRef<ModuleOp> Importer::finish(Value loss) {
   body->eraseArguments(0, old);
   func.setType(builder.getFunctionType(body->getArgumentTypes(),
                                        TypeRange(loss.getType())));
-  for (auto [i, argument] : llvm::enumerate(kept)) {
-    func.setArgAttr(i, kRoleAttr,
-                    RoleAttr::get(builder.getContext(), argument.role));
-    func.setArgAttr(i, kNameAttr, builder.getStringAttr(argument.name));
-  }
+  // All at once: setting them one by one copies the whole list each time.
+  SmallVector<Attribute> attributes;
+  for (const Argument &argument : kept)
+    attributes.push_back(builder.getDictionaryAttr(
+        {builder.getNamedAttr(
+             kRoleAttr, RoleAttr::get(builder.getContext(), argument.role)),
+         builder.getNamedAttr(kNameAttr,
+                              builder.getStringAttr(argument.name))}));
+  func.setArgAttrsAttr(builder.getArrayAttr(attributes));
   if (failed(verify(*module)))
     return {};
   return std::move(module);
