@@ -5,7 +5,9 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "dtrain/Tools/Driver/Estimate.h"
 #include "dtrain/Tools/Driver/Model.h"
+#include "dtrain/Tools/Driver/Targets.h"
 #include "llvm/Support/Format.h"
 #include "llvm/Support/InitLLVM.h"
 #include "llvm/Support/WithColor.h"
@@ -23,8 +25,12 @@ struct Subcommand {
 } // namespace
 
 static const Subcommand subcommands[] = {
+    {"estimate", "time, memory, energy, cost and carbon of training a model",
+     dtrain::runEstimateCommand},
     {"model", "write a network as ONNX without weights",
      dtrain::runModelCommand},
+    {"targets", "what is known of machines and software stacks",
+     dtrain::runTargetsCommand},
 };
 
 static void printUsage(raw_ostream &os) {

@@ -1,0 +1,106 @@
+//===- Report.h - What a solved plan means ----------------------*- C++ -*-===//
+//
+// Part of the dtrain project, under the Apache License v2.0 with LLVM
+// Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+///
+/// \file
+/// From a solved plan, a machine and a stack to time, memory, energy, money and
+/// carbon, and to the formats they are printed in.
+///
+//===----------------------------------------------------------------------===//
+
+#ifndef DTRAIN_REPORT_REPORT_H
+#define DTRAIN_REPORT_REPORT_H
+
+#include "dtrain/IR/Schedule/Schedule.h"
+#include "dtrain/Model/Tco/Tco.h"
+#include "llvm/Support/JSON.h"
+
+namespace dtrain {
+
+/// A figure or choice that nobody stated: what it is and where it comes from.
+struct Assumption {
+  std::string name;
+  llvm::json::Value value = nullptr;
+  std::string unit, basis, source;
+};
+
+/// What the user asked for, as far as the plan does not say it.
+struct Strategy {
+  /// Degrees by axis, fastest axis first, those of 1 included.
+  std::vector<std::pair<std::string, int64_t>> parallel;
+  int64_t globalBatch = 0, microBatch = 0;
+  std::string precision, optimizer, recompute;
+  bool overlapDataParallel = false;
+};
+
+/// How long the whole run is, if the user said it.
+struct RunLength {
+  std::optional<double> tokens, steps;
+};
+
+/// Totals of a run of many steps.
+struct RunTotals {
+  double steps = 0;
+  std::optional<double> tokens;
+  Time time;
+  Energy energy;
+  Money money;
+  Carbon carbon;
+};
+
+struct Report {
+  schedule::ModelFacts model;
+  std::string target, stack, order;
+  int64_t devices = 1, microBatches = 1, chunks = 1;
+  Strategy strategy;
+  Time step;
+  Flops modelFlops, hardwareFlops;
+  /// Of the class of devices that is busiest.
+  schedule::Breakdown breakdown;
+  int64_t criticalStage = 0;
+  /// Bytes that a device of the busiest class sends in one step, by axis.
+  std::vector<std::pair<std::string, Bytes>> sent;
+  double mfu = 0, hfu = 0;
+  Bytes capacity;
+  /// Of the class of devices that is fullest.
+  schedule::Footprint memory;
+  int64_t fullestStage = 0;
+  EnergyBreakdown energy;
+  CostBreakdown cost;
+  CarbonBreakdown carbon;
+  std::optional<RunTotals> run;
+  std::vector<Assumption> assumptions;
+  std::vector<std::string> warnings;
+
+  bool fits() const { return memory.total() <= capacity; }
+  FlopRate perDevice() const {
+    return modelFlops / step / static_cast<double>(devices);
+  }
+  Power powerPerDevice() const {
+    return energy.total() / step / static_cast<double>(devices);
+  }
+};
+
+/// Evaluates a solved plan. Errors: an unsolved plan, a figure the machine
+/// lacks, tokens asked of a model without, more tokens than finite.
+llvm::Expected<Report> makeReport(schedule::PlanOp plan, const Machine &machine,
+                                  const Stack &stack, const Strategy &strategy,
+                                  const RunLength &length,
+                                  std::vector<Assumption> assumptions);
+
+/// The contract of `dtrain estimate --format json` (docs/report.md).
+llvm::json::Value toJson(const Report &report);
+/// One readable screen.
+void printText(const Report &report, llvm::raw_ostream &os);
+/// A line of column names (the JSON's keys joined by points) and one of values.
+void printCsv(const Report &report, llvm::raw_ostream &os);
+/// The pipeline's events in the Trace Event Format, times in microseconds.
+/// Fails on an unsolved plan.
+llvm::Error printChromeTrace(schedule::PlanOp plan, llvm::raw_ostream &os);
+
+} // namespace dtrain
+
+#endif // DTRAIN_REPORT_REPORT_H

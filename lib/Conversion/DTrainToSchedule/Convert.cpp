@@ -1,0 +1,435 @@
+//===- Convert.cpp - From a communicating program to a plan ---------------===//
+//
+// Part of the dtrain project, under the Apache License v2.0 with LLVM
+// Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "Program.h"
+#include "dtrain/Conversion/Passes.h"
+#include "llvm/ADT/STLExtras.h"
+#include "llvm/ADT/SetVector.h"
+
+using namespace mlir;
+using namespace dtrain;
+using namespace dtrain::conversion;
+using namespace dtrain::schedule;
+
+namespace dtrain {
+#define GEN_PASS_DEF_CONVERTDTRAINTOSCHEDULE
+#include "dtrain/Conversion/Passes.h.inc"
+} // namespace dtrain
+
+namespace {
+
+/// What the calls of a body add to the memory of their segment.
+struct BodyFacts {
+  /// Attention scores and elements with dropout of one trip's forward.
+  double scores = 0, dropped = 0;
+  /// Whether anything but the carried input outlives a trip.
+  bool keepsInside = false;
+};
+
+class Converter {
+public:
+  Converter(Program &program, Accumulations &accumulations, Stages &stages)
+      : program(program), stages(stages), accumulations(accumulations),
+        payloads(program, accumulations), memory(program),
+        builder(program.main.getContext()) {}
+
+  FailureOr<PlanOp> convert(StringRef name, StringRef order, StringRef axis);
+
+private:
+  using Events = llvm::SetVector<Value>;
+
+  ModelFacts modelFacts(StringRef name);
+  int64_t countLayers();
+  LogicalResult convertClass(int64_t stage);
+  LogicalResult convertSegment(int64_t stage, int64_t chunk, bool backward);
+  LogicalResult convertTail(int64_t stage);
+  /// Tasks and calls of `ops` at the insertion point.
+  LogicalResult convertOps(ArrayRef<Operation *> ops);
+  FailureOr<BodyOp> bodyOf(RepeatOp repeat);
+  FailureOr<Attribute> payloadOf(Operation *op);
+  SegmentOp createSegment(SegmentKind kind, int64_t chunk, int64_t count);
+  LogicalResult setSpace(SegmentOp segment, ArrayRef<Operation *> ops,
+                         const Space &kept, const DenseSet<Value> &savedValues);
+  /// Values that backward ops read and forward ops of the chunk made.
+  void collectSaved(ArrayRef<Operation *> backward, Space &space,
+                    DenseSet<Value> &savedValues);
+  Bytes savedBytes(RepeatOp repeat);
+  const BodyFacts &factsOf(RepeatOp repeat);
+
+  Program &program;
+  Stages &stages;
+  Accumulations &accumulations;
+  Payloads payloads;
+  Memory memory;
+  OpBuilder builder;
+  PlanOp plan;
+  llvm::DenseMap<Operation *, BodyOp> bodies;
+  llvm::DenseMap<Operation *, BodyFacts> facts;
+  llvm::DenseMap<Operation *, Attribute> cachedPayloads;
+  /// Ops of @main that run after the micro-batches, in order.
+  SmallVector<Operation *> tail;
+};
+} // namespace
+
+//===----------------------------------------------------------------------===//
+// Facts of the model
+//===----------------------------------------------------------------------===//
+
+/// Whether a value is a parameter of @microbatch, seen through views and
+/// communications.
+static bool isParameter(Value value) {
+  while (Operation *op = value.getDefiningOp()) {
+    if (!isFree(op) && !isa<CommOpInterface>(op))
+      return false;
+    if (op->getNumOperands() != 1)
+      return false;
+    value = op->getOperand(0);
+  }
+  return true;
+}
+
+int64_t Converter::countLayers() {
+  int64_t trips = 0, contractions = 0;
+  for (Operation &op : program.microbatch.getBody().front()) {
+    if (auto repeat = dyn_cast<RepeatOp>(op)) {
+      if (repeat.getOrigin() == Origin::forward)
+        trips += repeat.getTripCount();
+      continue;
+    }
+    auto rule = dyn_cast<RuleOpInterface>(op);
+    if (rule && rule.getOrigin() == Origin::forward &&
+        rule.getOpClass() == OpClass::Contraction &&
+        llvm::any_of(op.getOperands(), isParameter))
+      ++contractions;
+  }
+  return trips ? trips : contractions;
+}
+
+ModelFacts Converter::modelFacts(StringRef name) {
+  ModelFacts model;
+  model.name = name.str();
+  for (BlockArgument argument : program.main.getArguments())
+    if (roleOf(program.main, argument.getArgNumber()) == Role::parameter)
+      model.parameters +=
+          cast<RankedTensorType>(argument.getType()).getNumElements();
+  model.layers = countLayers();
+  // The first input is [micro-batches, batch, …]; one of whole numbers with one
+  // more dimension holds tokens.
+  for (Value input : program.loop.getStacked()) {
+    RankedTensorType type = tensorType(input);
+    if (type.getRank() < 2)
+      continue;
+    model.samples = type.getDimSize(0) * type.getDimSize(1);
+    if (type.getRank() == 3 && type.getElementType().isInteger())
+      model.tokens = model.samples * type.getDimSize(2);
+    break;
+  }
+  return model;
+}
+
+//===----------------------------------------------------------------------===//
+// Tasks
+//===----------------------------------------------------------------------===//
+
+FailureOr<Attribute> Converter::payloadOf(Operation *op) {
+  if (auto it = cachedPayloads.find(op); it != cachedPayloads.end())
+    return it->second;
+  FailureOr<Attribute> payload = payloads.of(op);
+  if (succeeded(payload))
+    cachedPayloads[op] = *payload;
+  return payload;
+}
+
+static Origin originOf(Operation *op) {
+  if (auto rule = dyn_cast<RuleOpInterface>(op))
+    return rule.getOrigin();
+  return cast<CommOpInterface>(op).getOrigin();
+}
+
+LogicalResult Converter::convertOps(ArrayRef<Operation *> ops) {
+  DenseMap<Value, Events> events;
+  for (Operation *op : ops) {
+    Events after;
+    for (Value v : op->getOperands())
+      if (auto it = events.find(v); it != events.end())
+        after.insert(it->second.begin(), it->second.end());
+    if (auto repeat = dyn_cast<RepeatOp>(op)) {
+      FailureOr<BodyOp> body = bodyOf(repeat);
+      if (failed(body))
+        return failure();
+      auto call = CallOp::create(
+          builder, op->getLoc(), EventType::get(op->getContext()),
+          FlatSymbolRefAttr::get(body->getSymNameAttr()),
+          builder.getI64IntegerAttr(repeat.getTripCount()), after.getArrayRef(),
+          AtAttr());
+      after.clear();
+      after.insert(call.getDone());
+    } else {
+      FailureOr<Attribute> payload = payloadOf(op);
+      if (failed(payload))
+        return failure();
+      if (*payload) {
+        auto task = TaskOp::create(
+            builder, op->getLoc(), EventType::get(op->getContext()),
+            op->getName().getIdentifier(), after.getArrayRef(), *payload,
+            OriginAttr::get(op->getContext(), originOf(op)), CostAttr(),
+            AtAttr());
+        after.clear();
+        after.insert(task.getDone());
+      }
+    }
+    for (Value v : op->getResults())
+      events[v] = after;
+  }
+  return success();
+}
+
+FailureOr<BodyOp> Converter::bodyOf(RepeatOp repeat) {
+  func::FuncOp function = repeat.getBody();
+  BodyOp &body = bodies[function];
+  if (body)
+    return body;
+  OpBuilder::InsertionGuard guard(builder);
+  builder.setInsertionPointToStart(&plan.getContents().front());
+  body = BodyOp::create(builder, function.getLoc(), function.getSymNameAttr(),
+                        SpanAttr());
+  BodyOp result = body;
+  builder.createBlock(&result.getContents());
+  SmallVector<Operation *> ops;
+  for (Operation &op : function.getBody().front()) {
+    if (isa<RepeatOp>(op))
+      return op.emitOpError("inside a repeated layer cannot be scheduled");
+    ops.push_back(&op);
+  }
+  if (failed(convertOps(ops)))
+    return failure();
+  BodyFacts &fact = facts[function];
+  for (auto task : result.getContents().getOps<TaskOp>()) {
+    WorkAttr work = task.getWork();
+    if (!work || task.getOrigin() != Origin::forward)
+      continue;
+    const AttentionShape &a = work.getValue().attention;
+    if (work.getValue().cls == OpClass::Attention)
+      fact.scores += double(a.batch) * a.heads * a.queryLength * a.keyLength;
+    if (work.getValue().dropout == ResidualDropout::Forward)
+      fact.dropped += work.getValue().elements;
+  }
+  Operation *ret = function.getBody().front().getTerminator();
+  unsigned first = repeat.getCarry().size() + repeat.getInout().size();
+  fact.keepsInside =
+      llvm::any_of(ret->getOperands().drop_front(first),
+                   [](Value v) { return !isa<BlockArgument>(storageOf(v)); });
+  return result;
+}
+
+const BodyFacts &Converter::factsOf(RepeatOp repeat) {
+  return facts[repeat.getBody()];
+}
+
+//===----------------------------------------------------------------------===//
+// Segments
+//===----------------------------------------------------------------------===//
+
+SegmentOp Converter::createSegment(SegmentKind kind, int64_t chunk,
+                                   int64_t count) {
+  auto segment = SegmentOp::create(
+      builder, program.main.getLoc(),
+      SegmentKindAttr::get(builder.getContext(), kind),
+      builder.getI64IntegerAttr(chunk), builder.getI64IntegerAttr(count),
+      SpaceAttr::get(builder.getContext(), Space()), SpanAttr());
+  return segment;
+}
+
+Bytes Converter::savedBytes(RepeatOp repeat) {
+  Operation *ret = repeat.getBody().front().getTerminator();
+  unsigned first = repeat.getCarry().size() + repeat.getInout().size();
+  DenseSet<Value> seen;
+  Bytes bytes;
+  for (auto [i, output] : llvm::enumerate(repeat.getOutputs())) {
+    Value storage = storageOf(ret->getOperand(first + i));
+    auto argument = dyn_cast<BlockArgument>(storage);
+    // Rows of parameters and shared tensors are held anyway.
+    if (argument && argument.getArgNumber() >= repeat.getCarry().size())
+      continue;
+    if (seen.insert(storage).second)
+      bytes += localBytes(output.getType());
+  }
+  return bytes;
+}
+
+void Converter::collectSaved(ArrayRef<Operation *> backward, Space &space,
+                             DenseSet<Value> &savedValues) {
+  DenseSet<Operation *> repeats;
+  auto isForward = [](Operation *op) {
+    if (auto repeat = dyn_cast<RepeatOp>(op))
+      return repeat.getOrigin() == Origin::forward;
+    return originOf(op) == Origin::forward;
+  };
+  for (Operation *op : backward) {
+    for (auto [i, operand] : llvm::enumerate(op->getOperands())) {
+      Value storage = storageOf(operand);
+      Operation *def = storage.getDefiningOp();
+      if (!def || isFree(def) || !isForward(def) || accumulations.contains(def))
+        continue;
+      auto repeat = dyn_cast<RepeatOp>(def);
+      if (repeat && llvm::is_contained(repeat.getOutputs(), storage)) {
+        if (repeats.insert(def).second) {
+          space.saved += savedBytes(repeat);
+          const BodyFacts &fact = factsOf(repeat);
+          if (fact.keepsInside) {
+            space.scores += fact.scores * repeat.getTripCount();
+            space.dropped += fact.dropped * repeat.getTripCount();
+          }
+        }
+        continue;
+      }
+      if (!savedValues.insert(storage).second)
+        continue;
+      auto loss = dyn_cast<RuleOpInterface>(op);
+      bool isLogits = loss && loss.getOpClass() == OpClass::LossBackward &&
+                      isa<CrossEntropyGradOp>(op) && i == 1;
+      Bytes bytes = localBytes(storage.getType());
+      if (isLogits)
+        space.logits +=
+            toDouble(bytes / Bytes::fromBase(elementBytes(
+                                 tensorType(storage).getElementType())));
+      else
+        space.saved += bytes;
+    }
+  }
+}
+
+LogicalResult Converter::setSpace(SegmentOp segment, ArrayRef<Operation *> ops,
+                                  const Space &kept,
+                                  const DenseSet<Value> &savedValues) {
+  auto isKept = [&](Value v) {
+    Operation *def = v.getDefiningOp();
+    if (auto repeat = dyn_cast_or_null<RepeatOp>(def))
+      if (llvm::is_contained(repeat.getOutputs(), v))
+        return true;
+    return savedValues.contains(v) || accumulations.contains(def);
+  };
+  llvm::Expected<Space> space = memory.spaceOf(ops, isKept);
+  if (!space)
+    return program.main.emitError() << llvm::toString(space.takeError());
+  space->saved = kept.saved;
+  space->logits = kept.logits;
+  space->scores = kept.scores;
+  space->dropped = kept.dropped;
+  auto consider = [&](TaskOp task) {
+    WorkAttr work = task.getWork();
+    if (!work || work.getValue().attention.queryLength <= 1)
+      return;
+    const AttentionShape &a = work.getValue().attention;
+    space->layerScores =
+        std::max(space->layerScores,
+                 double(a.batch) * a.heads * a.queryLength * a.keyLength);
+  };
+  for (Operation &op : segment.getContents().getOps()) {
+    if (auto task = dyn_cast<TaskOp>(op))
+      consider(task);
+    else if (auto call = dyn_cast<CallOp>(op))
+      for (auto task : call.getBody().getContents().getOps<TaskOp>())
+        consider(task);
+  }
+  segment.setSpaceAttr(SpaceAttr::get(builder.getContext(), *space));
+  return success();
+}
+
+LogicalResult Converter::convertSegment(int64_t stage, int64_t chunk,
+                                        bool backward) {
+  OpBuilder::InsertionGuard guard(builder);
+  const SegmentOps &ops =
+      backward ? stages.backward(stage, chunk) : stages.forward(stage, chunk);
+  SegmentOp segment =
+      createSegment(backward ? SegmentKind::backward : SegmentKind::forward,
+                    chunk, plan.getMicroBatches());
+  builder.createBlock(&segment.getContents());
+  // Views and free transitions carry dependences between the segment's ops.
+  if (failed(convertOps(ops.ops)))
+    return failure();
+  Space kept;
+  DenseSet<Value> savedValues;
+  collectSaved(stages.backward(stage, chunk).ops, kept, savedValues);
+  return setSpace(segment, ops.ops, backward ? Space() : kept, savedValues);
+}
+
+LogicalResult Converter::convertTail(int64_t stage) {
+  SmallVector<Operation *> ops;
+  for (Operation *op : tail)
+    if (llvm::any_of(
+            llvm::concat<Value>(op->getOperands(), op->getResults()),
+            [&](Value v) { return program.holds(v.getType(), stage); }))
+      ops.push_back(op);
+  OpBuilder::InsertionGuard guard(builder);
+  SegmentOp segment = createSegment(SegmentKind::tail, 0, 1);
+  builder.createBlock(&segment.getContents());
+  return convertOps(ops);
+}
+
+LogicalResult Converter::convertClass(int64_t stage) {
+  OpBuilder::InsertionGuard guard(builder);
+  builder.setInsertionPointToEnd(&plan.getContents().front());
+  auto rankClass = RankClassOp::create(
+      builder, program.main.getLoc(),
+      builder.getStringAttr("stage" + Twine(stage)),
+      builder.getI64IntegerAttr(stage),
+      builder.getI64IntegerAttr(program.mesh.getNumDevices() /
+                                program.numStages()),
+      StateAttr::get(builder.getContext(), memory.stateOf(stage)),
+      FootprintAttr(), BreakdownAttr());
+  builder.createBlock(&rankClass.getContents());
+  for (int64_t chunk = 0; chunk < stages.numChunks(); ++chunk)
+    for (bool backward : {false, true})
+      if (failed(convertSegment(stage, chunk, backward)))
+        return failure();
+  return convertTail(stage);
+}
+
+FailureOr<PlanOp> Converter::convert(StringRef name, StringRef order,
+                                     StringRef axis) {
+  for (Operation &op : program.main.getBody().front())
+    if (&op != program.loop && !isa<func::ReturnOp>(op))
+      tail.push_back(&op);
+  builder.setInsertionPointAfter(program.main);
+  plan = PlanOp::create(
+      builder, program.main.getLoc(), builder.getStringAttr("plan"),
+      builder.getStringAttr(order),
+      builder.getI64IntegerAttr(program.loop.getTripCount()),
+      builder.getI64IntegerAttr(stages.numChunks()), program.mesh,
+      program.pipeline ? builder.getStringAttr(axis) : StringAttr(),
+      ModelAttr::get(builder.getContext(), modelFacts(name)), StringAttr(),
+      StringAttr(), AtAttr());
+  builder.createBlock(&plan.getContents());
+  for (int64_t stage = 0; stage < program.numStages(); ++stage)
+    if (failed(convertClass(stage)))
+      return failure();
+  return plan;
+}
+
+namespace {
+struct ConvertDTrainToSchedule
+    : public dtrain::impl::ConvertDTrainToScheduleBase<
+          ConvertDTrainToSchedule> {
+  using ConvertDTrainToScheduleBase::ConvertDTrainToScheduleBase;
+
+  void runOnOperation() override {
+    ModuleOp module = getOperation();
+    FailureOr<Program> program = takeApart(module, axis);
+    if (failed(program))
+      return signalPassFailure();
+    Accumulations accumulations(module, *program);
+    Stages stages(*program);
+    Converter converter(*program, accumulations, stages);
+    if (failed(converter.convert(name, order, axis)))
+      return signalPassFailure();
+    for (auto func : llvm::make_early_inc_range(module.getOps<func::FuncOp>()))
+      func.erase();
+    module->setAttr(kPhaseAttr, PhaseAttr::get(&getContext(), Phase::schedule));
+  }
+};
+} // namespace

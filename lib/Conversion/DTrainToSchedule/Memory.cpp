@@ -1,0 +1,110 @@
+//===- Memory.cpp - What a device holds, keeps and needs ------------------===//
+//
+// Part of the dtrain project, under the Apache License v2.0 with LLVM
+// Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "dtrain/Model/Memory/Memory.h"
+#include "Program.h"
+#include "llvm/ADT/MapVector.h"
+#include "llvm/ADT/STLExtras.h"
+
+using namespace mlir;
+using namespace dtrain;
+using namespace dtrain::conversion;
+
+schedule::State Memory::stateOf(int64_t stage) const {
+  schedule::State state;
+  for (BlockArgument argument : program.main.getArguments()) {
+    std::optional<Role> role = roleOf(program.main, argument.getArgNumber());
+    if (!role || !program.holds(argument.getType(), stage))
+      continue;
+    Bytes bytes = localBytes(argument.getType());
+    switch (*role) {
+    case Role::parameter:
+      state.parameters += bytes;
+      break;
+    case Role::master:
+    case Role::moment:
+      state.optimizer += bytes;
+      break;
+    case Role::accumulator:
+      state.gradients += bytes;
+      break;
+    case Role::input:
+    case Role::label:
+      state.inputs += bytes;
+      break;
+    }
+  }
+  // The running sums of the micro-batches, but for the loss, which nothing
+  // reads.
+  for (Value sum : program.loop.getCarryResults()) {
+    bool isRead = llvm::any_of(sum.getUsers(), [](Operation *user) {
+      return !isa<func::ReturnOp>(user);
+    });
+    if (cast<RankedTensorType>(sum.getType()).getRank() > 0 && isRead &&
+        program.holds(sum.getType(), stage))
+      state.gradients += localBytes(sum.getType());
+  }
+  return state;
+}
+
+llvm::Expected<schedule::Space> Memory::spaceOf(RepeatOp repeat) {
+  func::FuncOp body = repeat.getBody();
+  auto [it, inserted] = bodies.try_emplace(body);
+  if (!inserted)
+    return it->second;
+  Operation *ret = body.front().getTerminator();
+  DenseSet<Value> kept;
+  for (Value v : ret->getOperands().drop_front(repeat.getCarry().size()))
+    kept.insert(storageOf(v));
+  SmallVector<Operation *> ops;
+  for (Operation &op : body.front())
+    ops.push_back(&op);
+  llvm::Expected<schedule::Space> space =
+      spaceOf(ops, [&](Value v) { return kept.contains(v); });
+  if (!space)
+    return space.takeError();
+  unsigned first = repeat.getCarry().size() + repeat.getStacked().size();
+  for (unsigned i = 0; i < repeat.getInout().size(); ++i)
+    space->weights += toDouble(
+        localBytes(body.getArgument(first + i).getType()) /
+        Bytes::fromBase(elementBytes(
+            tensorType(body.getArgument(first + i)).getElementType())));
+  return bodies[body] = *space;
+}
+
+llvm::Expected<schedule::Space>
+Memory::spaceOf(ArrayRef<Operation *> ops,
+                llvm::function_ref<bool(Value)> isKept) {
+  llvm::MapVector<Value, LiveRange> ranges;
+  std::vector<LiveRange> all;
+  schedule::Space space;
+  for (auto [position, op] : llvm::enumerate(ops)) {
+    int64_t now = position;
+    for (Value v : op->getOperands())
+      if (auto it = ranges.find(storageOf(v)); it != ranges.end())
+        it->second.end = now + 1;
+    if (auto repeat = dyn_cast<RepeatOp>(op)) {
+      llvm::Expected<schedule::Space> inside = spaceOf(repeat);
+      if (!inside)
+        return inside.takeError();
+      all.push_back(
+          {MemoryCategory::Workspace, inside->workspace, now, now + 1});
+      space.weights = std::max(space.weights, inside->weights);
+    }
+    for (Value v : op->getResults())
+      if (storageOf(v) == v && !isa<ConstantOp>(op) && !isKept(v))
+        ranges.insert({v, LiveRange{MemoryCategory::Workspace,
+                                    localBytes(v.getType()), now, now + 1}});
+  }
+  for (auto &[value, range] : ranges)
+    all.push_back(range);
+  llvm::Expected<MemoryUse> peak = peakOf(all);
+  if (!peak)
+    return peak.takeError();
+  space.workspace = peak->total();
+  return space;
+}

@@ -1,0 +1,288 @@
+//===- Payload.cpp - The work or communication of one op ------------------===//
+//
+// Part of the dtrain project, under the Apache License v2.0 with LLVM
+// Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "Program.h"
+#include "dtrain/Model/Work.h"
+#include "llvm/ADT/STLExtras.h"
+
+using namespace mlir;
+using namespace dtrain;
+using namespace dtrain::conversion;
+using namespace dtrain::schedule;
+
+static std::optional<Precision> precisionOf(Type element) {
+  if (isa<Float64Type>(element))
+    return Precision::FP64;
+  if (isa<Float32Type>(element))
+    return Precision::FP32;
+  if (isa<BFloat16Type>(element))
+    return Precision::BF16;
+  if (isa<Float16Type>(element))
+    return Precision::FP16;
+  if (auto f = dyn_cast<FloatType>(element); f && f.getWidth() == 8)
+    return Precision::FP8;
+  return std::nullopt;
+}
+
+/// The type that an op computes in: that of its first floating operand, or
+/// result where it has none.
+static Precision computePrecision(Operation *op) {
+  for (Value v : llvm::concat<Value>(op->getOperands(), op->getResults()))
+    if (std::optional<Precision> p =
+            precisionOf(tensorType(v).getElementType()))
+      return *p;
+  return Precision::FP32; // integers only: bound by memory whatever the type
+}
+
+static SmallVector<double> elementSizes(ValueRange values) {
+  return llvm::map_to_vector(values, [](Value v) {
+    return elementBytes(tensorType(v).getElementType());
+  });
+}
+
+static double localElements(Type type) {
+  double product = 1;
+  for (int64_t extent : localShapeOf(cast<RankedTensorType>(type)))
+    product *= extent;
+  return product;
+}
+
+Bytes conversion::localBytes(Type type) {
+  return Bytes::fromBase(
+      localElements(type) *
+      elementBytes(cast<RankedTensorType>(type).getElementType()));
+}
+
+FailureOr<dtrain::OpState> Payloads::stateOf(RuleOpInterface op,
+                                             const BoundRule &rule) {
+  SmallVector<TensorState> operands, results;
+  for (Value v : op->getOperands())
+    operands.push_back(dtrain::stateOf(tensorType(v), program.mesh));
+  for (Value v : op->getResults())
+    results.push_back(dtrain::stateOf(tensorType(v), program.mesh));
+  dtrain::OpState state;
+  for (unsigned a = 0; a < program.mesh.getNames().size(); ++a) {
+    auto onAxis = [a](const TensorState &s) { return s[a]; };
+    std::optional<OpAxisState> axis = inferState(
+        rule, llvm::map_to_vector(operands, onAxis),
+        llvm::map_to_vector(results, onAxis), program.mesh.getSizes()[a]);
+    if (!axis)
+      return op->emitOpError("its operands do not fit its rule on axis '")
+             << program.mesh.getNames()[a].getValue()
+             << "'; expected a module of phase communicate";
+    state.push_back(*axis);
+  }
+  return state;
+}
+
+/// The shape of an attention core, from the factors that its rule names.
+static AttentionShape attentionShape(Operation *op, const BoundRule &rule,
+                                     const Work &work,
+                                     ArrayRef<int64_t> degrees) {
+  auto extent = [&](StringRef name) {
+    std::optional<FactorId> f = rule.rule.find(name);
+    return f ? static_cast<int64_t>(work.local({{1.0, {*f}}}, degrees)) : 1;
+  };
+  AttentionShape shape;
+  shape.batch = extent("b");
+  shape.kvHeads = extent("g");
+  shape.heads = shape.kvHeads * extent("r");
+  shape.queryLength = extent("s");
+  shape.keyLength = extent("t");
+  shape.headDim = extent("d");
+  shape.valueDim = extent("e");
+  if (auto forward = dyn_cast<AttentionOp>(op))
+    shape.causal = forward.getCausal();
+  if (auto backward = dyn_cast<AttentionGradOp>(op))
+    shape.causal = backward.getCausal();
+  return shape;
+}
+
+/// Whether a memory-bound op adds a branch to the residual stream, or its
+/// gradient: the sum of two activations (of batch, position and width).
+static bool addsBranch(Operation *op, const Accumulations &accumulations) {
+  auto add = dyn_cast<ElementwiseOp>(op);
+  if (!add || add.getKind() != Elementwise::add ||
+      tensorType(add->getResult(0)).getRank() < 3 ||
+      accumulations.isGradientOnly(add->getResult(0)))
+    return false;
+  return llvm::none_of(add->getOperands(), [](Value v) {
+    return isa_and_nonnull<ConstantOp>(v.getDefiningOp());
+  });
+}
+
+/// A kernel for the results that keep all factors of the operands, and another
+/// for those that reduce some: it reads the operands again.
+static void splitReductions(const BoundRule &bound, const Work &work,
+                            ArrayRef<int64_t> degrees, TaskWork &task) {
+  const Rule &rule = bound.rule;
+  auto reduces = [&](unsigned j) {
+    return llvm::any_of(rule.operands.front(), [&](const RuleDim &dim) {
+      return llvm::any_of(dim.factors,
+                          [&](FactorId f) { return rule.reducedIn(f, j); });
+    });
+  };
+  unsigned reducing =
+      llvm::count_if(llvm::seq<unsigned>(rule.results.size()), reduces);
+  if (rule.operands.empty() || reducing == 0 || reducing == rule.results.size())
+    return;
+  task.kernels = 2;
+  task.read += task.read;
+}
+
+bool Payloads::isAbsorbed(RuleOpInterface op) const {
+  auto cast = dyn_cast<ElementwiseOp>(op.getOperation());
+  if (!cast || cast.getKind() != Elementwise::cast)
+    return false;
+  // A running sum reads what is added in its own type.
+  if (llvm::all_of(cast->getUsers(), [&](Operation *user) {
+        return accumulations.contains(user);
+      }))
+    return true;
+  // A stack's optimizer traffic includes the new parameters.
+  auto update = cast.getInputs().front().getDefiningOp<UpdateOp>();
+  return update && update.getKind() == Optimizer::adamw;
+}
+
+FailureOr<Attribute> Payloads::workOf(RuleOpInterface op) {
+  llvm::Expected<BoundRule> bound = bindRule(op);
+  if (!bound)
+    return op->emitOpError("rule: ") << llvm::toString(bound.takeError());
+  FailureOr<dtrain::OpState> state = stateOf(op, *bound);
+  if (failed(state))
+    return failure();
+  Work work = dtrain::workOf(*bound, elementSizes(op->getOperands()),
+                             elementSizes(op->getResults()), *state);
+  ArrayRef<int64_t> degrees = program.mesh.getSizes();
+
+  TaskWork task;
+  task.cls = accumulations.contains(op) ? OpClass::Accumulate : op.getOpClass();
+  task.precision = computePrecision(op);
+  task.contract = Flops::fromBase(work.total(work.contract)) /
+                  static_cast<double>(program.numHolders(op));
+  task.flops = Flops::fromBase(work.local(work.flops, degrees));
+  task.read = Bytes::fromBase(work.local(work.read, degrees));
+  task.written = Bytes::fromBase(work.local(work.written, degrees));
+  auto largest = [](ValueRange values) {
+    double most = 0;
+    for (Value v : values)
+      most = std::max(most, localElements(v.getType()));
+    return most;
+  };
+  switch (task.cls) {
+  case OpClass::Contraction:
+    task.gemm = work.gemm(degrees);
+    task.weightGradient = op.getOrigin() == Origin::backward &&
+                          accumulations.isGradientOnly(op->getResult(0));
+    break;
+  case OpClass::Attention:
+  case OpClass::AttentionBackward:
+    task.attention = attentionShape(op, *bound, work, degrees);
+    break;
+  case OpClass::Loss:
+  case OpClass::LossBackward:
+    task.elements = largest(op->getOperands());
+    break;
+  case OpClass::Accumulate:
+    task.elements = largest(op->getResults());
+    break;
+  case OpClass::Optimizer:
+    task.elements = largest(op->getResults());
+    // A stack states the traffic of mixed-precision Adam only.
+    if (cast<UpdateOp>(op.getOperation()).getKind() != Optimizer::adamw)
+      task.cls = OpClass::MemoryBound;
+    break;
+  case OpClass::MemoryBound:
+    splitReductions(*bound, work, degrees, task);
+    if (!addsBranch(op, accumulations))
+      break;
+    task.elements = largest(op->getResults());
+    task.dropout = op.getOrigin() == Origin::backward
+                       ? ResidualDropout::Backward
+                       : ResidualDropout::Forward;
+    break;
+  case OpClass::Move:
+    llvm_unreachable("views make no task");
+  }
+  return Attribute(WorkAttr::get(op->getContext(), task));
+}
+
+static std::optional<CollectiveKind> kindOf(Transition transition) {
+  switch (transition) {
+  case Transition::AllReduce:
+    return CollectiveKind::AllReduce;
+  case Transition::AllGather:
+    return CollectiveKind::AllGather;
+  case Transition::ReduceScatter:
+    return CollectiveKind::ReduceScatter;
+  case Transition::AllToAll:
+    return CollectiveKind::AllToAll;
+  case Transition::Broadcast:
+    return CollectiveKind::Broadcast;
+  case Transition::Reduce:
+    return CollectiveKind::Reduce;
+  case Transition::Gather:
+    return CollectiveKind::Gather;
+  case Transition::Scatter:
+    return CollectiveKind::Scatter;
+  case Transition::Send:
+    return CollectiveKind::Send;
+  default:
+    return std::nullopt;
+  }
+}
+
+FailureOr<Attribute> Payloads::commOf(CommOpInterface op) {
+  RankedTensorType type = tensorType(op->getOperand(0));
+  std::optional<unsigned> axis = program.mesh.find(op.getAxis());
+  if (!axis)
+    return op->emitOpError("expected an axis of the mesh, found '")
+           << op.getAxis() << "'";
+  SmallVector<MeshAxis> axes = program.mesh.getAxes();
+  TensorState from = dtrain::stateOf(type, program.mesh);
+  AxisState to =
+      dtrain::stateOf(tensorType(op->getResult(0)), program.mesh)[*axis];
+  std::optional<EdgeCost> cost = edge(axes, type.getShape(), from, *axis, to);
+  std::optional<CollectiveKind> kind =
+      cost ? kindOf(cost->transition) : std::nullopt;
+  if (!kind)
+    return op->emitOpError("is not one transition of axis '")
+           << op.getAxis() << "'";
+  TaskComm comm;
+  comm.kind = *kind;
+  comm.axis = op.getAxis().str();
+  double element = elementBytes(type.getElementType());
+  comm.sent = Bytes::fromBase(cost->sentElements * element);
+  if (comm.kind == CollectiveKind::Send) {
+    comm.between = {from[*axis].on.front(), to.on.front()};
+  } else {
+    comm.between = from[*axis].on;
+    llvm::append_range(comm.between, to.on);
+    llvm::sort(comm.between);
+    comm.between.erase(llvm::unique(comm.between), comm.between.end());
+  }
+  from[*axis] = AxisState::replicated();
+  double elements = 1;
+  for (int64_t extent : localShape(axes, type.getShape(), from))
+    elements *= extent;
+  comm.tensor = Bytes::fromBase(elements * element);
+  return Attribute(CommAttr::get(op->getContext(), comm));
+}
+
+FailureOr<Attribute> Payloads::of(Operation *op) {
+  if (isFree(op))
+    return Attribute();
+  if (auto comm = dyn_cast<CommOpInterface>(op))
+    return commOf(comm);
+  auto rule = dyn_cast<RuleOpInterface>(op);
+  if (!rule)
+    return op->emitOpError("cannot be scheduled: expected a compute op or a "
+                           "communication");
+  if (isAbsorbed(rule))
+    return Attribute();
+  return workOf(rule);
+}

@@ -1,0 +1,149 @@
+//===- Program.cpp - A step's parts and what its values are ---------------===//
+//
+// Part of the dtrain project, under the Apache License v2.0 with LLVM
+// Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "Program.h"
+#include "llvm/ADT/STLExtras.h"
+
+using namespace mlir;
+using namespace dtrain;
+using namespace dtrain::conversion;
+
+//===----------------------------------------------------------------------===//
+// Parts
+//===----------------------------------------------------------------------===//
+
+bool Program::holds(Type type, int64_t stage) const {
+  if (!pipeline)
+    return true;
+  const AxisState state =
+      stateOf(cast<RankedTensorType>(type), mesh)[*pipeline];
+  return state.on.empty() || llvm::is_contained(state.on, stage);
+}
+
+int64_t Program::numHolders(Operation *op) const {
+  // Types inside a layer never mention the pipeline.
+  func::FuncOp parent = op->getParentOfType<func::FuncOp>();
+  if (!pipeline || (parent != main && parent != microbatch))
+    return 1;
+  auto type = cast<RankedTensorType>(op->getResult(0).getType());
+  const AxisState state = stateOf(type, mesh)[*pipeline];
+  return state.kind == AxisState::Split ? 1 : state.numHolders(numStages());
+}
+
+FailureOr<Program> conversion::takeApart(ModuleOp module,
+                                         StringRef pipelineAxis) {
+  Program program;
+  auto phase = module->getAttrOfType<PhaseAttr>(kPhaseAttr);
+  if (!phase || phase.getValue() != Phase::communicate) {
+    InFlightDiagnostic diag =
+        module.emitError("expected a module of phase communicate, found ");
+    if (phase)
+      return diag << stringifyPhase(phase.getValue());
+    return diag << "none";
+  }
+  program.mesh = module->getAttrOfType<MeshAttr>(kMeshAttr);
+  if (!program.mesh)
+    return module.emitError("expected the attribute ") << kMeshAttr;
+  program.pipeline = program.mesh.find(pipelineAxis);
+  program.main = module.lookupSymbol<func::FuncOp>("main");
+  if (!program.main || program.main.isExternal())
+    return module.emitError("expected a function @main with a body");
+  for (auto repeat : program.main.getBody().front().getOps<RepeatOp>()) {
+    if (program.loop)
+      return repeat.emitOpError("expected one repeat in @main, that over the "
+                                "micro-batches");
+    program.loop = repeat;
+  }
+  if (!program.loop)
+    return program.main.emitError(
+        "expected a repeat over the micro-batches in @main, found none");
+  program.microbatch = program.loop.getBody();
+  return program;
+}
+
+//===----------------------------------------------------------------------===//
+// Values
+//===----------------------------------------------------------------------===//
+
+bool conversion::isFree(Operation *op) {
+  if (isa<comm::RelabelOp, func::ReturnOp>(op))
+    return true;
+  auto rule = dyn_cast<RuleOpInterface>(op);
+  return rule && rule.getOpClass() == OpClass::Move;
+}
+
+Value conversion::storageOf(Value value) {
+  while (auto result = dyn_cast<OpResult>(value)) {
+    Operation *op = result.getOwner();
+    if (auto repeat = dyn_cast<RepeatOp>(op)) {
+      unsigned first = repeat.getCarry().size();
+      unsigned i = result.getResultNumber();
+      if (i < first || i >= first + repeat.getInout().size())
+        return value;
+      value = repeat.getInout()[i - first];
+      continue;
+    }
+    bool inPlace = isFree(op) || isa<comm::AllReduceOp>(op);
+    if (!inPlace || op->getNumOperands() != 1 ||
+        localBytes(op->getOperand(0).getType()) < localBytes(value.getType()))
+      return value;
+    value = op->getOperand(0);
+  }
+  return value;
+}
+
+//===----------------------------------------------------------------------===//
+// Running sums
+//===----------------------------------------------------------------------===//
+
+Accumulations::Accumulations(ModuleOp module, Program &program) {
+  visit(program.loop);
+  module.walk([&](RepeatOp repeat) {
+    if (repeat != program.loop)
+      visit(repeat);
+  });
+}
+
+void Accumulations::visit(RepeatOp repeat) {
+  func::FuncOp body = repeat.getBody();
+  if (!body || body.isExternal())
+    return;
+  Operation *ret = body.front().getTerminator();
+  unsigned numCarry = repeat.getCarry().size();
+  unsigned firstInout = numCarry + repeat.getStacked().size();
+  auto check = [&](unsigned argument, unsigned returned) {
+    Value sum = body.getArgument(argument);
+    // A value that is also read is carried on for its own sake: the gradient of
+    // a residual stream looks like a running sum otherwise.
+    if (!sum.hasOneUse())
+      return;
+    Operation *user = *sum.getUsers().begin();
+    auto add = dyn_cast<ElementwiseOp>(user);
+    if (add && add.getKind() == Elementwise::add &&
+        add->getResult(0) == ret->getOperand(returned))
+      ops.insert(add);
+  };
+  for (unsigned i = 0; i < numCarry; ++i)
+    check(i, i);
+  for (unsigned i = 0; i < repeat.getInout().size(); ++i)
+    check(firstInout + i, numCarry + i);
+}
+
+bool Accumulations::isGradientOnly(Value value) const {
+  return !value.use_empty() &&
+         llvm::all_of(value.getUsers(), [&](Operation *user) {
+           if (ops.contains(user))
+             return true;
+           auto elementwise = dyn_cast<ElementwiseOp>(user);
+           bool passes =
+               isFree(user) || isa<CommOpInterface>(user) ||
+               (elementwise && (elementwise.getKind() == Elementwise::cast ||
+                                elementwise.getKind() == Elementwise::add));
+           return passes && user->getNumResults() == 1 &&
+                  isGradientOnly(user->getResult(0));
+         });
+}

@@ -1,0 +1,274 @@
+//===- Formats.cpp - A report as JSON, text and CSV -----------------------===//
+//
+// Part of the dtrain project, under the Apache License v2.0 with LLVM
+// Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "dtrain/Report/Report.h"
+#include "llvm/ADT/STLExtras.h"
+#include "llvm/ADT/StringExtras.h"
+#include "llvm/Support/FormatVariadic.h"
+#include "llvm/Support/raw_ostream.h"
+
+using namespace dtrain;
+using namespace dtrain::schedule;
+using llvm::formatv;
+using llvm::json::Array;
+using llvm::json::Object;
+using llvm::json::Value;
+
+//===----------------------------------------------------------------------===//
+// JSON
+//===----------------------------------------------------------------------===//
+
+static Object strategyJson(const Report &r) {
+  Object strategy;
+  for (auto &[axis, degree] : r.strategy.parallel)
+    strategy[axis] = degree;
+  strategy["global_batch"] = r.strategy.globalBatch;
+  strategy["micro_batch"] = r.strategy.microBatch;
+  strategy["micro_batches"] = r.microBatches;
+  strategy["schedule"] = r.order;
+  strategy["chunks"] = r.chunks;
+  strategy["recompute"] = r.strategy.recompute;
+  strategy["precision"] = r.strategy.precision;
+  strategy["optimizer"] = r.strategy.optimizer;
+  strategy["stack"] = r.stack;
+  strategy["overlap_dp"] = r.strategy.overlapDataParallel;
+  return strategy;
+}
+
+static Object stepJson(const Report &r) {
+  const Breakdown &b = r.breakdown;
+  Object sent;
+  for (auto &[axis, bytes] : r.sent)
+    sent[axis] = bytes.base();
+  return Object{
+      {"time_s", r.step.base()},
+      {"tokens", r.model.tokens ? Value(r.model.tokens) : Value(nullptr)},
+      {"samples", r.model.samples},
+      {"model_flops", r.modelFlops.base()},
+      {"hardware_flops", r.hardwareFlops.base()},
+      {"critical_stage", r.criticalStage},
+      {"breakdown_s",
+       Object{{"compute", b.compute.base()},
+              {"exposed_communication", b.exposedCommunication.base()},
+              {"bubble", b.bubble.base()},
+              {"optimizer", b.optimizer.base()},
+              {"input", b.input.base()},
+              {"host", b.host.base()}}},
+      {"communication_bytes_per_device", std::move(sent)}};
+}
+
+static Object memoryJson(const Report &r) {
+  const Footprint &m = r.memory;
+  return Object{{"capacity_bytes", r.capacity.base()},
+                {"peak_bytes", m.total().base()},
+                {"fits", r.fits()},
+                {"parameters_bytes", m.parameters.base()},
+                {"gradients_bytes", m.gradients.base()},
+                {"optimizer_bytes", m.optimizer.base()},
+                {"activations_bytes", m.activations.base()},
+                {"workspace_bytes", m.workspace.base()}};
+}
+
+static Value runJson(const Report &r) {
+  if (!r.run)
+    return nullptr;
+  return Object{
+      {"steps", r.run->steps},
+      {"tokens", r.run->tokens ? Value(*r.run->tokens) : Value(nullptr)},
+      {"time_s", r.run->time.base()},
+      {"energy_j", r.run->energy.base()},
+      {"usd", r.run->money.base()},
+      {"kgco2e", r.run->carbon.base()}};
+}
+
+Value dtrain::toJson(const Report &r) {
+  Object energy, cost;
+  for (auto [name, value] : r.energy.entries())
+    energy[name] = value.base();
+  for (auto [name, value] : r.cost.entries())
+    cost[name] = value.base();
+  Array assumptions;
+  for (const Assumption &a : r.assumptions)
+    assumptions.push_back(Object{{"name", a.name},
+                                 {"value", a.value},
+                                 {"unit", a.unit},
+                                 {"basis", a.basis},
+                                 {"source", a.source}});
+  return Object{
+      {"schema", "dtrain.estimate.v1"},
+      {"model", Object{{"name", r.model.name},
+                       {"parameters", r.model.parameters},
+                       {"layers", r.model.layers}}},
+      {"target", Object{{"name", r.target}, {"devices", r.devices}}},
+      {"strategy", strategyJson(r)},
+      {"step", stepJson(r)},
+      {"efficiency",
+       Object{{"mfu", r.mfu},
+              {"hfu", r.hfu},
+              {"tflops_per_device", r.perDevice().base() / 1e12}}},
+      {"memory", memoryJson(r)},
+      {"energy",
+       Object{{"step_j", r.energy.total().base()},
+              {"breakdown_j", std::move(energy)},
+              {"average_power_w_per_device", r.powerPerDevice().base()}}},
+      {"cost", Object{{"step_usd", r.cost.total().base()},
+                      {"breakdown_usd", std::move(cost)}}},
+      {"carbon", Object{{"step_kgco2e", r.carbon.total().base()},
+                        {"operational_kgco2e", r.carbon.operational.base()},
+                        {"embodied_kgco2e", r.carbon.embodied.base()}}},
+      {"run", runJson(r)},
+      {"assumptions", std::move(assumptions)},
+      {"warnings", Array(r.warnings)}};
+}
+
+//===----------------------------------------------------------------------===//
+// CSV
+//===----------------------------------------------------------------------===//
+
+/// Columns of every scalar below `value`, in the order that JSON prints.
+static void flatten(llvm::StringRef path, const Value &value,
+                    std::vector<std::pair<std::string, std::string>> &columns) {
+  if (const Object *object = value.getAsObject()) {
+    std::vector<llvm::StringRef> keys;
+    for (auto &entry : *object)
+      keys.push_back(entry.first);
+    llvm::sort(keys);
+    for (llvm::StringRef key : keys)
+      flatten(path.empty() ? key.str() : (path + "." + key).str(),
+              *object->get(key), columns);
+    return;
+  }
+  std::string text;
+  if (std::optional<llvm::StringRef> string = value.getAsString()) {
+    text = string->str();
+  } else if (value.kind() != Value::Null) {
+    text = formatv("{0}", value).str();
+  }
+  if (llvm::StringRef(text).contains_insensitive(",") ||
+      llvm::StringRef(text).contains('"')) {
+    std::string quoted;
+    for (char c : text)
+      quoted += c == '"' ? std::string("\"\"") : std::string(1, c);
+    text = "\"" + quoted + "\"";
+  }
+  columns.push_back({path.str(), text});
+}
+
+void dtrain::printCsv(const Report &report, llvm::raw_ostream &os) {
+  Value json = toJson(report);
+  Object &object = *json.getAsObject();
+  // Lists do not fit a row: warnings become text, assumptions their number.
+  object["assumptions"] = static_cast<int64_t>(report.assumptions.size());
+  object["warnings"] = llvm::join(report.warnings, "; ");
+  std::vector<std::pair<std::string, std::string>> columns;
+  flatten("", json, columns);
+  llvm::interleave(columns, os, [&](auto &c) { os << c.first; }, ",");
+  os << '\n';
+  llvm::interleave(columns, os, [&](auto &c) { os << c.second; }, ",");
+  os << '\n';
+}
+
+//===----------------------------------------------------------------------===//
+// Text
+//===----------------------------------------------------------------------===//
+
+/// Six significant digits with the unit that suits the size.
+static std::string scaled(double value, llvm::StringRef unit) {
+  static constexpr std::pair<double, const char *> kPrefixes[] = {
+      {1e18, "E"}, {1e15, "P"}, {1e12, "T"}, {1e9, "G"},
+      {1e6, "M"},  {1e3, "k"},  {1, ""},     {1e-3, "m"}};
+  for (auto [factor, prefix] : kPrefixes)
+    if (value >= factor)
+      return formatv("{0:f3} {1}{2}", value / factor, prefix, unit).str();
+  return formatv("{0:f3} {1}", value, unit).str();
+}
+
+static std::string gibibytes(Bytes bytes) {
+  return formatv("{0:f2} GiB", bytes.base() / (1 << 30)).str();
+}
+
+/// "  name   value   12.3 %" for each entry that is not zero.
+template <typename T>
+static void printParts(llvm::raw_ostream &os,
+                       llvm::ArrayRef<std::pair<llvm::StringRef, T>> parts,
+                       T total, llvm::StringRef unit) {
+  for (auto [name, value] : parts)
+    if (value != T())
+      os << formatv("    {0,-24}{1,14}{2,8:f1} %\n", name,
+                    scaled(value.base(), unit), 100 * toDouble(value / total));
+}
+
+static void printTime(const Report &r, llvm::raw_ostream &os) {
+  os << formatv("  step         {0:f4} s", r.step.base());
+  if (r.model.tokens)
+    os << formatv("   {0} tokens/s",
+                  scaled(r.model.tokens / r.step.base(), ""));
+  else
+    os << formatv("   {0} samples/s",
+                  scaled(r.model.samples / r.step.base(), ""));
+  os << formatv("   MFU {0:f1} %   HFU {1:f1} %   {2:f1} TFLOP/s per device\n",
+                100 * r.mfu, 100 * r.hfu, r.perDevice().base() / 1e12);
+  const Breakdown &b = r.breakdown;
+  os << formatv("    of stage {0}, the busiest:\n", r.criticalStage);
+  std::pair<llvm::StringRef, Time> parts[] = {
+      {"compute", b.compute}, {"exposed communication", b.exposedCommunication},
+      {"bubble", b.bubble},   {"optimizer", b.optimizer},
+      {"input", b.input},     {"host", b.host}};
+  printParts<Time>(os, parts, r.step, "s");
+  for (auto &[axis, bytes] : r.sent)
+    if (bytes != Bytes())
+      os << formatv("    {0,-24}{1,14}\n", "sent per device, " + axis,
+                    scaled(bytes.base(), "B"));
+}
+
+static void printMemory(const Report &r, llvm::raw_ostream &os) {
+  const Footprint &m = r.memory;
+  os << formatv("  memory       {0} of {1}: {2} (stage {3})\n",
+                gibibytes(m.total()), gibibytes(r.capacity),
+                r.fits() ? "fits" : "DOES NOT FIT", r.fullestStage);
+  std::pair<llvm::StringRef, Bytes> parts[] = {{"parameters", m.parameters},
+                                               {"gradients", m.gradients},
+                                               {"optimizer", m.optimizer},
+                                               {"activations", m.activations},
+                                               {"workspace", m.workspace}};
+  for (auto [name, bytes] : parts)
+    os << formatv("    {0,-24}{1,14}\n", name, gibibytes(bytes));
+}
+
+void dtrain::printText(const Report &r, llvm::raw_ostream &os) {
+  os << formatv("{0}: {1} parameters, {2} layers\n", r.model.name,
+                r.model.parameters, r.model.layers);
+  os << formatv("{0} x {1}, {2}; ", r.devices, r.target, r.stack);
+  for (auto &[axis, degree] : r.strategy.parallel)
+    if (degree > 1)
+      os << axis << ' ' << degree << ", ";
+  os << formatv("{0} micro-batches, {1}\n\n", r.microBatches, r.order);
+  printTime(r, os);
+  printMemory(r, os);
+  os << formatv("  energy       {0} per step, {1:f0} W per device\n",
+                scaled(r.energy.total().base(), "J"),
+                r.powerPerDevice().base());
+  auto energy = r.energy.entries();
+  printParts<Energy>(os, energy, r.energy.total(), "J");
+  os << formatv("  cost         {0:f4} USD per step\n", r.cost.total().base());
+  auto cost = r.cost.entries();
+  printParts<Money>(os, cost, r.cost.total(), "USD");
+  os << formatv("  carbon       {0:f4} kgCO2e per step: {1:f4} operational, "
+                "{2:f4} embodied\n",
+                r.carbon.total().base(), r.carbon.operational.base(),
+                r.carbon.embodied.base());
+  if (r.run)
+    os << formatv(
+        "  run          {0:f0} steps, {1:f2} days, {2:f1} MWh, {3:f0} "
+        "USD, {4:f1} tCO2e\n",
+        r.run->steps, r.run->time.base() / 86400, r.run->energy.base() / 3.6e9,
+        r.run->money.base(), r.run->carbon.base() / 1000);
+  os << formatv("  assumptions  {0}, listed by --format json\n",
+                r.assumptions.size());
+  for (const std::string &warning : r.warnings)
+    os << "  warning      " << warning << '\n';
+}

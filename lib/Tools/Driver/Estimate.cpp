@@ -1,0 +1,378 @@
+//===- Estimate.cpp - The subcommand dtrain estimate ----------------------===//
+//
+// Part of the dtrain project, under the Apache License v2.0 with LLVM
+// Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "dtrain/Tools/Driver/Estimate.h"
+#include "EstimateOptions.h"
+#include "dtrain/IR/Target/Load.h"
+#include "dtrain/Import/ONNX/Import.h"
+#include "dtrain/Tools/Driver/OutputFile.h"
+#include "dtrain/Tools/Registration.h"
+#include "dtrain/Transforms/Schedule/Passes.h"
+#include "mlir/Parser/Parser.h"
+#include "llvm/ADT/STLExtras.h"
+#include "llvm/ADT/StringExtras.h"
+#include "llvm/Support/Path.h"
+#include "llvm/Support/WithColor.h"
+
+using namespace dtrain;
+using namespace llvm;
+using mlir::ModuleOp;
+using mlir::OwningOpRef;
+
+namespace {
+/// The error whose diagnostics were given already.
+class DiagnosedError : public ErrorInfo<DiagnosedError> {
+public:
+  static char ID;
+  void log(raw_ostream &os) const override {}
+  std::error_code convertToErrorCode() const override {
+    return inconvertibleErrorCode();
+  }
+};
+} // namespace
+char DiagnosedError::ID = 0;
+
+static Error diagnosed() { return make_error<DiagnosedError>(); }
+static Error fail(const Twine &message) { return createStringError(message); }
+
+//===----------------------------------------------------------------------===//
+// The model
+//===----------------------------------------------------------------------===//
+
+static bool isProgram(StringRef path) {
+  return sys::path::extension(path) == ".mlir";
+}
+
+namespace {
+struct LoadedModel {
+  std::string name;
+  OwningOpRef<ModuleOp> module;
+};
+} // namespace
+
+static Expected<LoadedModel> loadModel(const EstimateRequest &request,
+                                       mlir::MLIRContext *context) {
+  LoadedModel model;
+  model.name = sys::path::stem(request.model).str();
+  if (isProgram(request.model)) {
+    model.module = mlir::parseSourceFile<ModuleOp>(request.model, context);
+  } else {
+    OnnxImportOptions options;
+    options.bindings = request.bindings;
+    options.batchDim = request.batchDim;
+    options.batch = request.microBatch * request.degreeOf("dp");
+    options.rebatch = request.rebatch;
+    model.module = importOnnx(request.model, options, context);
+  }
+  if (!model.module)
+    return diagnosed();
+  return model;
+}
+
+static Phase phaseOf(ModuleOp module) {
+  auto phase = module->getAttrOfType<PhaseAttr>(kPhaseAttr);
+  return phase ? phase.getValue() : Phase::import;
+}
+
+//===----------------------------------------------------------------------===//
+// Settings
+//===----------------------------------------------------------------------===//
+
+static std::optional<ComputeType> computeTypeOf(StringRef precision) {
+  return StringSwitch<std::optional<ComputeType>>(precision)
+      .Case("bf16", ComputeType::bf16)
+      .Case("fp16", ComputeType::f16)
+      .Case("fp32", ComputeType::f32)
+      .Default(std::nullopt);
+}
+
+/// The precision's type, if the machine has a peak for it.
+static Expected<ComputeType> checkPrecision(StringRef name,
+                                            const Machine &machine) {
+  std::optional<Precision> precision = parsePrecision(name);
+  if (!precision || !machine.chip.findPeak(*precision)) {
+    std::string known =
+        join(map_range(machine.chip.peaks,
+                       [](const PeakRate &peak) {
+                         return stringifyPrecision(peak.precision).str();
+                       }),
+             ", ");
+    return fail("'" + machine.name + "' has no peak rate for " + name +
+                "; expected one of " + known);
+  }
+  if (std::optional<ComputeType> type = computeTypeOf(name))
+    return *type;
+  return fail("training in " + name +
+              " is not built yet; expected bf16, fp16 or fp32");
+}
+
+/// Gradients are summed in the stack's type: fp32, or that of the step.
+static Expected<ComputeType> gradientTypeOf(const Stack &stack,
+                                            ComputeType compute) {
+  double bytes = stack.gradientElement.value.base();
+  if (bytes == 4)
+    return ComputeType::f32;
+  if (bytes == 2)
+    return compute;
+  return fail("'" + stack.name +
+              "': expected gradients of 2 or 4 bytes, found " +
+              stack.gradientElement.value.str());
+}
+
+static PipelineSettings settingsOf(const EstimateRequest &request,
+                                   ComputeType compute, ComputeType gradient,
+                                   StringRef name) {
+  PipelineSettings settings;
+  settings.name = name.str();
+  for (auto &[axis, degree] : reverse(request.parallel))
+    if (axis != "ep")
+      settings.mesh += (settings.mesh.empty() ? "" : ",") + axis + "=" +
+                       std::to_string(degree);
+  settings.microBatches = request.microBatches();
+  settings.chunks = request.chunks;
+  settings.order = request.order;
+  settings.precision = compute;
+  settings.gradientType = gradient;
+  settings.optimizer = request.optimizer;
+  settings.recompute = request.recompute;
+  settings.target = request.target;
+  settings.stack = request.stack;
+  settings.overlapDataParallel = request.overlapDataParallel;
+  settings.targetPath = request.targetPath;
+  settings.to = request.to.value_or(Phase::solve);
+  return settings;
+}
+
+//===----------------------------------------------------------------------===//
+// Assumptions
+//===----------------------------------------------------------------------===//
+
+/// Every figure of a description that its author assumed.
+static void addAssumed(StringRef owner, target::RecordAttrInterface record,
+                       std::vector<Assumption> &assumptions) {
+  target::forEachEntry(record, [&](const target::Entry &entry) {
+    if (entry.basis != "assumed")
+      return;
+    Assumption a;
+    a.name = (owner + "." + entry.path).str();
+    bool isFigure = entry.value != 0 || !entry.unit.empty();
+    a.value = isFigure ? json::Value(entry.value) : json::Value(entry.text);
+    a.unit = entry.unit;
+    a.basis = entry.basis;
+    a.source = entry.source;
+    assumptions.push_back(std::move(a));
+  });
+}
+
+static std::vector<Assumption>
+collectAssumptions(const EstimateRequest &request, const Stack &stack,
+                   target::MachineAttr machineRecord,
+                   target::StackAttr stackRecord) {
+  std::vector<Assumption> assumptions = request.defaults;
+  if (request.overlapDataParallel == "stack")
+    assumptions.push_back({"overlap-dp",
+                           stack.overlapDataParallel.value ? "yes" : "no", "",
+                           "default", "the stack's"});
+  assumptions.push_back({"input", 0.0, "s", "assumed",
+                         "storage is not modelled: batches are ready when they "
+                         "are needed"});
+  assumptions.push_back({"failures", 0.0, "", "assumed",
+                         "neither failures nor checkpoints are modelled"});
+  addAssumed("target",
+             cast<target::RecordAttrInterface>(mlir::Attribute(machineRecord)),
+             assumptions);
+  addAssumed("stack",
+             cast<target::RecordAttrInterface>(mlir::Attribute(stackRecord)),
+             assumptions);
+  return assumptions;
+}
+
+//===----------------------------------------------------------------------===//
+// Estimation
+//===----------------------------------------------------------------------===//
+
+static StringRef nameOf(RecomputeMode mode) {
+  return mode == RecomputeMode::full ? "full" : "none";
+}
+
+/// A program that was read must be the one that the command line describes.
+static Error checkPlan(schedule::PlanOp plan, const EstimateRequest &request,
+                       const Machine &machine, const Stack &stack) {
+  auto expect = [](StringRef what, auto asked, auto found) -> Error {
+    if (asked == found)
+      return Error::success();
+    return fail("expected a program of " + Twine(asked) + " " + what +
+                ", found " + Twine(found));
+  };
+  if (Error error =
+          expect("devices", request.devices, plan.getMesh().getNumDevices()))
+    return error;
+  if (Error error = expect("micro-batches", request.microBatches(),
+                           static_cast<int64_t>(plan.getMicroBatches())))
+    return error;
+  if (Error error = expect("samples", request.globalBatch,
+                           plan.getModel().getValue().samples))
+    return error;
+  if (plan.getTarget() && *plan.getTarget() != machine.name)
+    return fail("the program was solved for target '" + *plan.getTarget() +
+                "', found --target " + machine.name);
+  if (plan.getStack() && *plan.getStack() != stack.name)
+    return fail("the program was solved for stack '" + *plan.getStack() +
+                "', found --stack " + stack.name);
+  return Error::success();
+}
+
+static std::string printModule(ModuleOp module) {
+  std::string text;
+  raw_string_ostream os(text);
+  module.print(os);
+  os << '\n';
+  return text;
+}
+
+static Expected<std::string> printReport(const EstimateRequest &request,
+                                         ModuleOp module, schedule::PlanOp plan,
+                                         const Report &report) {
+  std::string text;
+  raw_string_ostream os(text);
+  switch (request.format) {
+  case ReportFormat::Text:
+    printText(report, os);
+    break;
+  case ReportFormat::Json:
+    os << formatv("{0:2}", toJson(report)) << '\n';
+    break;
+  case ReportFormat::Csv:
+    printCsv(report, os);
+    break;
+  case ReportFormat::ChromeTrace:
+    if (Error error = printChromeTrace(plan, os))
+      return error;
+    os << '\n';
+    break;
+  case ReportFormat::Mlir:
+    return printModule(module);
+  }
+  return text;
+}
+
+Expected<std::string> dtrain::runEstimate(const EstimateRequest &request,
+                                          mlir::MLIRContext *context) {
+  auto machineFound = findMachine(request.target, request.targetPath, context);
+  if (!machineFound)
+    return machineFound.takeError();
+  auto stackFound = findStack(request.stack, request.targetPath, context);
+  if (!stackFound)
+    return stackFound.takeError();
+  Machine machine = toModel(machineFound->record, machineFound->name);
+  Stack stack = toModel(stackFound->record, stackFound->name);
+  Expected<ComputeType> compute = checkPrecision(request.precision, machine);
+  if (!compute)
+    return compute.takeError();
+  Expected<ComputeType> gradient = gradientTypeOf(stack, *compute);
+  if (!gradient)
+    return gradient.takeError();
+
+  Expected<LoadedModel> model = loadModel(request, context);
+  if (!model)
+    return model.takeError();
+  ModuleOp module = *model->module;
+  mlir::PassManager pm(context);
+  PipelineSettings settings =
+      settingsOf(request, *compute, *gradient, model->name);
+  buildPipeline(pm, settings, phaseOf(module));
+  if (request.format == ReportFormat::Mlir && !request.to)
+    pm.addPass(createScheduleAnnotate());
+  if (failed(pm.run(module)))
+    return diagnosed();
+  if (request.to)
+    return printModule(module);
+
+  mlir::FailureOr<schedule::PlanOp> plan = findPlan(module);
+  if (failed(plan))
+    return diagnosed();
+  if (Error error = checkPlan(*plan, request, machine, stack))
+    return error;
+  if (request.overlapDataParallel != "stack")
+    stack.overlapDataParallel.value = request.overlapDataParallel == "yes";
+  Strategy strategy;
+  strategy.parallel = request.parallel;
+  strategy.globalBatch = request.globalBatch;
+  strategy.microBatch = request.microBatch;
+  strategy.precision = request.precision;
+  strategy.optimizer = stringifyOptimizer(request.optimizer).str();
+  strategy.recompute = nameOf(request.recompute).str();
+  strategy.overlapDataParallel = stack.overlapDataParallel.value;
+  Expected<Report> report =
+      makeReport(*plan, machine, stack, strategy, request.length,
+                 collectAssumptions(request, stack, machineFound->record,
+                                    stackFound->record));
+  if (!report)
+    return report.takeError();
+  return printReport(request, module, *plan, *report);
+}
+
+//===----------------------------------------------------------------------===//
+// The command
+//===----------------------------------------------------------------------===//
+
+namespace {
+/// Prints diagnostics, one line each, and only the first few: what follows is
+/// mostly their consequence.
+class DiagnosticPrinter {
+public:
+  void operator()(mlir::Diagnostic &diagnostic) {
+    bool isError = diagnostic.getSeverity() == mlir::DiagnosticSeverity::Error;
+    if (!isError || printed == kMost)
+      return;
+    ++printed;
+    if (auto file =
+            diagnostic.getLocation()->findInstanceOf<mlir::FileLineColLoc>()) {
+      errs() << file.getFilename().getValue() << ':';
+      if (isProgram(file.getFilename()))
+        errs() << file.getLine() << ':' << file.getColumn() << ':';
+      errs() << ' ';
+    }
+    std::string text = diagnostic.str();
+    replace(text, '\n', ' ');
+    WithColor::error() << text << '\n';
+  }
+
+private:
+  static constexpr unsigned kMost = 4;
+  unsigned printed = 0;
+};
+} // namespace
+
+int dtrain::runEstimateCommand(ArrayRef<const char *> args) {
+  if (printEstimateHelp(args))
+    return 0;
+  auto report = [](Error error) {
+    // Diagnostics were printed as they came.
+    handleAllErrors(
+        std::move(error), [](const DiagnosedError &) {},
+        [](const ErrorInfoBase &info) {
+          WithColor::error() << info.message() << '\n';
+        });
+    return 1;
+  };
+  Expected<EstimateRequest> request = parseEstimate(args);
+  if (!request)
+    return report(request.takeError());
+  mlir::DialectRegistry registry;
+  registerAllDialects(registry);
+  mlir::MLIRContext context(registry, mlir::MLIRContext::Threading::DISABLED);
+  DiagnosticPrinter printer;
+  mlir::ScopedDiagnosticHandler handler(
+      &context, [&](mlir::Diagnostic &d) { printer(d); });
+  Expected<std::string> text = runEstimate(*request, &context);
+  if (!text)
+    return report(text.takeError());
+  if (Error error = writeOutputFile(request->output, *text))
+    return report(std::move(error));
+  return 0;
+}
