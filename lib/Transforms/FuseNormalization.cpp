@@ -43,7 +43,7 @@ static Value matchMean(Value value) {
   FactorSpace space;
   SmallVector<FactorSpace::Term, 4> terms =
       space.addRule(llvm::cantFail(bindRule(sum)));
-  FactorSpace::Term rows(ArrayRef(terms[0]).drop_back());
+  FactorSpace::Term rows(llvm::drop_end(terms[0]));
   return atomsOf(rows) == atomsOf(terms[1]) ? sum.getInput() : Value();
 }
 

@@ -31,7 +31,7 @@ static std::optional<Table> matchTable(Value value, ArrayRef<int64_t> shape) {
   ArrayRef<int64_t> own = tensorType(value).getShape();
   if (own.size() > shape.size() || own.empty())
     return std::nullopt;
-  FactorSpace::Term term(ArrayRef(x).take_back(own.size()));
+  FactorSpace::Term term(llvm::drop_begin(x, x.size() - own.size()));
   for (auto [dim, extent] : llvm::zip(term, own))
     if (extent == 1)
       dim.clear();

@@ -45,15 +45,29 @@ static bool isHeavy(Operation *op) {
                   rule.getOpClass() == OpClass::Attention);
 }
 
-/// The ops that depend on a contraction, or all if none does. The others
-/// (masks, tables of positions, moves of weights) belong to no place in the
-/// order: exporters compute them where the first layer needs them.
-static llvm::DenseSet<Operation *> findMainOps(Block &block, bool all) {
+/// Which ops are in the sequence. The others belong to no place in it: masks,
+/// tables of positions and moves of weights are computed wherever the first
+/// layer needs them.
+enum class Scope {
+  FromInputs,       // what depends on an input or on a contraction
+  FromContractions, // what depends on a contraction
+  All
+};
+
+static bool isInput(Value value) {
+  auto argument = dyn_cast<BlockArgument>(value);
+  auto func = dyn_cast<func::FuncOp>(value.getParentBlock()->getParentOp());
+  return argument && func &&
+         roleOf(func, argument.getArgNumber()) == Role::input;
+}
+
+static llvm::DenseSet<Operation *> findMainOps(Block &block, Scope scope) {
   llvm::DenseSet<Operation *> main;
   for (Operation &op : block.without_terminator()) {
-    bool depends = all || isHeavy(&op);
+    bool depends = scope == Scope::All || isHeavy(&op);
     for (Value operand : op.getOperands())
-      depends |= main.contains(operand.getDefiningOp());
+      depends |= main.contains(operand.getDefiningOp()) ||
+                 (scope == Scope::FromInputs && isInput(operand));
     if (depends)
       main.insert(&op);
   }
@@ -120,7 +134,8 @@ static unsigned countCarries(const Iteration &first, const Iteration &second) {
 
 /// The iterations of a run whose first op is `offset` ops late.
 static SmallVector<Iteration> iterationsOf(ArrayRef<Operation *> order,
-                                           const Run &run, int64_t offset) {
+                                           const RepeatedRun &run,
+                                           int64_t offset) {
   SmallVector<Iteration> iterations;
   for (int64_t at = run.start + offset;
        at + run.period <= run.start + run.length; at += run.period)
@@ -130,7 +145,7 @@ static SmallVector<Iteration> iterationsOf(ArrayRef<Operation *> order,
 
 /// The rotations of a run that carry least, those with most iterations first.
 static SmallVector<SmallVector<Iteration>>
-rotationsOf(ArrayRef<Operation *> order, const Run &run,
+rotationsOf(ArrayRef<Operation *> order, const RepeatedRun &run,
             Signatures &signatures) {
   struct Rotation {
     unsigned carries;
@@ -190,13 +205,12 @@ static std::optional<Layer> verify(ArrayRef<Iteration> iterations,
   return std::nullopt;
 }
 
-static std::optional<Layer> findLayer(Block &block, unsigned minTrips,
-                                      bool all) {
+/// The layer that the longest run with one has.
+static std::optional<Layer> findLayer(ArrayRef<Operation *> order,
+                                      unsigned minTrips) {
   Signatures signatures;
-  SmallVector<Operation *> order = orderOps(block, findMainOps(block, all));
-  SmallVector<SequenceOp> sequence = describe(order, signatures);
-  SmallVector<Run> runs = findRuns(sequence);
-  for (const Run &run : ArrayRef(runs).take_front(kMaxRuns))
+  SmallVector<RepeatedRun> runs = findRuns(describe(order, signatures));
+  for (const RepeatedRun &run : ArrayRef(runs).take_front(kMaxRuns))
     for (const SmallVector<Iteration> &iterations :
          rotationsOf(order, run, signatures)) {
       std::optional<Layer> layer = verify(iterations, minTrips, signatures);
@@ -206,6 +220,32 @@ static std::optional<Layer> findLayer(Block &block, unsigned minTrips,
         return layer;
     }
   return std::nullopt;
+}
+
+/// How many ops rolling replaces.
+static size_t coverageOf(const Layer &layer) {
+  return layer.iterations.size() *
+         (layer.iterations.front().size() + layer.sides.size());
+}
+
+/// The layer that covers most ops, of those the one that carries least.
+static std::optional<Layer> findLayer(Block &block, unsigned minTrips) {
+  std::optional<Layer> best;
+  for (Scope scope : {Scope::FromInputs, Scope::FromContractions, Scope::All}) {
+    SmallVector<Operation *> order = orderOps(block, findMainOps(block, scope));
+    std::optional<Layer> layer = findLayer(order, minTrips);
+    if (!layer)
+      continue;
+    auto rank = [](const Layer &l) {
+      return std::pair(coverageOf(l), -static_cast<int>(l.carries.size()));
+    };
+    if (!best || rank(*best) < rank(*layer))
+      best = std::move(layer);
+    // Nothing else can be much better.
+    if (best->carries.size() == 1 && 2 * coverageOf(*best) > order.size())
+      break;
+  }
+  return best;
 }
 
 //===----------------------------------------------------------------------===//
@@ -237,9 +277,7 @@ struct RollLayersPass : dtrain::impl::RollLayersBase<RollLayersPass> {
       for (Operation &op : llvm::make_early_inc_range(llvm::reverse(block)))
         if (isOpTriviallyDead(&op))
           op.erase();
-      std::optional<Layer> layer = findLayer(block, minTrips, /*all=*/false);
-      if (!layer)
-        layer = findLayer(block, minTrips, /*all=*/true);
+      std::optional<Layer> layer = findLayer(block, minTrips);
       if (!layer)
         return;
       size_t ops = layer->iterations.front().size() + layer->sides.size();

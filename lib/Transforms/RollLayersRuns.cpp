@@ -62,15 +62,18 @@ static SmallVector<int64_t> candidatePeriods(ArrayRef<SequenceOp> ops) {
   return periods;
 }
 
-SmallVector<Run> dtrain::findRuns(ArrayRef<SequenceOp> ops, unsigned limit) {
-  auto rank = [](const Run &run) {
+SmallVector<RepeatedRun> dtrain::findRuns(ArrayRef<SequenceOp> ops,
+                                          unsigned limit) {
+  auto rank = [](const RepeatedRun &run) {
     return std::tuple(-run.length, run.period, run.start);
   };
-  auto before = [&](const Run &a, const Run &b) { return rank(a) < rank(b); };
-  SmallVector<Run> runs;
+  auto before = [&](const RepeatedRun &a, const RepeatedRun &b) {
+    return rank(a) < rank(b);
+  };
+  SmallVector<RepeatedRun> runs;
   int64_t count = static_cast<int64_t>(ops.size());
   for (int64_t period : candidatePeriods(ops)) {
-    SmallVector<Run> own;
+    SmallVector<RepeatedRun> own;
     int64_t matched = 0;
     for (int64_t i = 0; i + period <= count; ++i) {
       if (i + period < count &&

@@ -12,9 +12,9 @@
 // CHECK-NEXT: %[[Z:.*]] = dtrain.elementwise{{ ?}}<relu> %[[Y]]
 // CHECK-NEXT: return %[[Z]]
 // CHECK-LABEL: func.func @main(
-// CHECK-SAME: %[[IN:.*]]: tensor<4x8xf32> {dtrain.name = "x", dtrain.role = #dtrain.role{{ ?}}<input>}
-// CHECK-SAME: %[[WS:.*]]: tensor<3x8x8xf32> {dtrain.name = "layers.*.weight", dtrain.role = #dtrain.role{{ ?}}<parameter>}
-// CHECK-SAME: %[[BS:.*]]: tensor<3x8xf32> {dtrain.name = "layers.*.bias", dtrain.role = #dtrain.role{{ ?}}<parameter>}) -> tensor<4x8xf32>
+// CHECK-SAME: %[[IN:.*]]: tensor<4x8xf32> {dtrain.name = "x", dtrain.role = #dtrain.role<input>}
+// CHECK-SAME: %[[WS:.*]]: tensor<3x8x8xf32> {dtrain.name = "layers.*.weight", dtrain.role = #dtrain.role<parameter>}
+// CHECK-SAME: %[[BS:.*]]: tensor<3x8xf32> {dtrain.name = "layers.*.bias", dtrain.role = #dtrain.role<parameter>}) -> tensor<4x8xf32>
 // CHECK-NEXT: %[[R:.*]] = dtrain.repeat @layer 0 to 3 carry(%[[IN]]) stacked(%[[WS]], %[[BS]]) :
 // CHECK-NEXT: return %[[R]]
 func.func @main(
@@ -57,15 +57,15 @@ func.func @main(
 // CHECK: %[[LAST:.*]] = dtrain.normalize{{ ?}}<rms> %[[L]]
 // CHECK: return %[[LAST]]
 func.func @main(
-    %ids: tensor<2x4xi64> {dtrain.role = #dtrain.role<input>},
-    %wte: tensor<16x8xf32> {dtrain.role = #dtrain.role<parameter>},
-    %wpe: tensor<4x8xf32> {dtrain.role = #dtrain.role<parameter>},
-    %table: tensor<9x4xf32> {dtrain.role = #dtrain.role<input>},
-    %n0: tensor<8xf32> {dtrain.role = #dtrain.role<parameter>},
-    %m0: tensor<8x8xf32> {dtrain.role = #dtrain.role<parameter>},
-    %n1: tensor<8xf32> {dtrain.role = #dtrain.role<parameter>},
-    %m1: tensor<8x8xf32> {dtrain.role = #dtrain.role<parameter>},
-    %nf: tensor<8xf32> {dtrain.role = #dtrain.role<parameter>}) -> tensor<2x4x8xf32> {
+    %ids: tensor<2x4xi64> {dtrain.role = #dtrain.role<input>, dtrain.name = "ids"},
+    %wte: tensor<16x8xf32> {dtrain.role = #dtrain.role<parameter>, dtrain.name = "wte"},
+    %wpe: tensor<4x8xf32> {dtrain.role = #dtrain.role<parameter>, dtrain.name = "wpe"},
+    %table: tensor<9x4xf32> {dtrain.role = #dtrain.role<input>, dtrain.name = "table"},
+    %n0: tensor<8xf32> {dtrain.role = #dtrain.role<parameter>, dtrain.name = "n0"},
+    %m0: tensor<8x8xf32> {dtrain.role = #dtrain.role<parameter>, dtrain.name = "m0"},
+    %n1: tensor<8xf32> {dtrain.role = #dtrain.role<parameter>, dtrain.name = "n1"},
+    %m1: tensor<8x8xf32> {dtrain.role = #dtrain.role<parameter>, dtrain.name = "m1"},
+    %nf: tensor<8xf32> {dtrain.role = #dtrain.role<parameter>, dtrain.name = "nf"}) -> tensor<2x4x8xf32> {
   %e = dtrain.gather %ids, %wte : (tensor<2x4xi64>, tensor<16x8xf32>) -> tensor<2x4x8xf32>
   %x0 = dtrain.elementwise<add> %e, %wpe : (tensor<2x4x8xf32>, tensor<4x8xf32>) -> tensor<2x4x8xf32>
   %a0 = dtrain.normalize<rms> %x0, %n0 epsilon 1.0e-5 : (tensor<2x4x8xf32>, tensor<8xf32>) -> tensor<2x4x8xf32>
@@ -135,9 +135,9 @@ func.func @main(
 
 // CHECK-LABEL: func.func private @layer(%{{.*}}: tensor<4x8xf32>, %{{.*}}: tensor<8x8xf32>)
 // CHECK-LABEL: func.func @main(
-// CHECK-SAME: %{{.*}}: tensor<4x8xf32>, %[[W:.*]]: tensor<8x8xf32> {
+// CHECK-SAME: %{{.*}}: tensor<4x8xf32> {{{.*}}}, %[[W:.*]]: tensor<8x8xf32> {
 // CHECK: dtrain.repeat @layer 0 to 2 carry(%{{.*}}) shared(%[[W]])
-func.func @main(%x: tensor<4x8xf32>, %w: tensor<8x8xf32> {dtrain.role = #dtrain.role<parameter>}) -> tensor<4x8xf32> {
+func.func @main(%x: tensor<4x8xf32> {dtrain.name = "x"}, %w: tensor<8x8xf32> {dtrain.role = #dtrain.role<parameter>, dtrain.name = "w"}) -> tensor<4x8xf32> {
   %0 = dtrain.dot %x, %w rule("b k, k n -> b n") : (tensor<4x8xf32>, tensor<8x8xf32>) -> tensor<4x8xf32>
   %1 = dtrain.elementwise<tanh> %0 : (tensor<4x8xf32>) -> tensor<4x8xf32>
   %2 = dtrain.dot %1, %w rule("b k, k n -> b n") : (tensor<4x8xf32>, tensor<8x8xf32>) -> tensor<4x8xf32>
@@ -159,7 +159,7 @@ func.func @main(%x: tensor<4x8xf32>, %w: tensor<8x8xf32> {dtrain.role = #dtrain.
 // CHECK-LABEL: func.func @main(
 // CHECK: %[[R:.*]]:2 = dtrain.repeat @layer 0 to 3 carry(%arg1, %arg0) stacked(%arg2)
 // CHECK: dtrain.elementwise{{ ?}}<max> %[[R]]#1, %[[R]]#0
-func.func @main(%x: tensor<8xf32>, %y: tensor<8xf32>, %w0: tensor<8xf32>, %w1: tensor<8xf32>, %w2: tensor<8xf32>) -> tensor<8xf32> {
+func.func @main(%x: tensor<8xf32> {dtrain.name = "x"}, %y: tensor<8xf32> {dtrain.name = "y"}, %w0: tensor<8xf32> {dtrain.name = "w0"}, %w1: tensor<8xf32> {dtrain.name = "w1"}, %w2: tensor<8xf32> {dtrain.name = "w2"}) -> tensor<8xf32> {
   %f0 = dtrain.elementwise<mul> %y, %w0 : (tensor<8xf32>, tensor<8xf32>) -> tensor<8xf32>
   %x0 = dtrain.elementwise<add> %x, %f0 : (tensor<8xf32>, tensor<8xf32>) -> tensor<8xf32>
   %g0 = dtrain.elementwise<tanh> %x0 : (tensor<8xf32>) -> tensor<8xf32>

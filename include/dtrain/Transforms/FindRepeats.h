@@ -38,9 +38,9 @@ struct SequenceOp {
 
 /// Ops [start, start + length), each of which but the first `period` looks like
 /// the one `period` earlier.
-struct Run {
+struct RepeatedRun {
   int64_t start, length, period;
-  bool operator==(const Run &o) const {
+  bool operator==(const RepeatedRun &o) const {
     return start == o.start && length == o.length && period == o.period;
   }
 };
@@ -52,8 +52,8 @@ struct Run {
 /// their producers, have the same producer, or both come from outside; an
 /// operand from before the run also looks like one from the period before,
 /// since the first repetition gets its input from elsewhere.
-llvm::SmallVector<Run> findRuns(llvm::ArrayRef<SequenceOp> ops,
-                                unsigned limit = 4);
+llvm::SmallVector<RepeatedRun> findRuns(llvm::ArrayRef<SequenceOp> ops,
+                                        unsigned limit = 4);
 
 } // namespace dtrain
 
