@@ -56,7 +56,7 @@ struct FusePass : dtrain::impl::FuseBase<FusePass> {
       func.walk([](SoftmaxOp softmax) {
         std::string why = fuse::whyNotAttention(softmax);
         if (!why.empty())
-          softmax.emitRemark("not fused to an attention: ") << why;
+          emitRemark(softmax.getLoc(), "not fused to an attention: ") << why;
       });
   }
 

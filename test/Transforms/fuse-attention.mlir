@@ -114,3 +114,34 @@ func.func @casts(%q: tensor<2x4x6x2xbf16>, %k: tensor<2x4x6x2xbf16>, %v: tensor<
   %c = dtrain.dot %narrow, %v rule("b h s t, b h t d -> b h s d") : (tensor<2x4x6x6xbf16>, tensor<2x4x6x2xbf16>) -> tensor<2x4x6x2xbf16>
   return %c : tensor<2x4x6x2xbf16>
 }
+
+// -----
+
+// A batch of one: its dimension is the first all the same.
+
+// CHECK-LABEL: func.func @b1
+// CHECK: dtrain.attention {{.*}} : (tensor<1x4x1x6x2xf32>, tensor<1x4x6x2xf32>, tensor<1x4x6x2xf32>)
+// CHECK-NOT: dtrain.softmax
+func.func @b1(%q: tensor<1x6x8xf32>, %k: tensor<1x6x8xf32>, %v: tensor<1x6x8xf32>) -> tensor<1x4x6x2xf32> {
+  %q1 = dtrain.move %q rule("b s (h d) -> b h s d") : (tensor<1x6x8xf32>) -> tensor<1x4x6x2xf32>
+  %k1 = dtrain.move %k rule("b s (h d) -> b h s d") : (tensor<1x6x8xf32>) -> tensor<1x4x6x2xf32>
+  %v1 = dtrain.move %v rule("b s (h d) -> b h s d") : (tensor<1x6x8xf32>) -> tensor<1x4x6x2xf32>
+  %scores = dtrain.dot %q1, %k1 rule("b h s d, b h t d -> b h s t") : (tensor<1x4x6x2xf32>, tensor<1x4x6x2xf32>) -> tensor<1x4x6x6xf32>
+  %p = dtrain.softmax %scores : (tensor<1x4x6x6xf32>) -> tensor<1x4x6x6xf32>
+  %c = dtrain.dot %p, %v1 rule("b h s t, b h t d -> b h s d") : (tensor<1x4x6x6xf32>, tensor<1x4x6x2xf32>) -> tensor<1x4x6x2xf32>
+  return %c : tensor<1x4x6x2xf32>
+}
+
+// -----
+
+// Queries, keys and values are one tensor; one head.
+
+// CHECK-LABEL: func.func @one_tensor
+// CHECK: dtrain.attention {{.*}} : (tensor<2x1x1x4x4xf32>, tensor<2x1x4x4xf32>, tensor<2x1x4x4xf32>)
+// CHECK-NOT: dtrain.softmax
+func.func @one_tensor(%x: tensor<2x4x4xf32>) -> tensor<2x4x4xf32> {
+  %scores = dtrain.dot %x, %x rule("b s d, b t d -> b s t") : (tensor<2x4x4xf32>, tensor<2x4x4xf32>) -> tensor<2x4x4xf32>
+  %p = dtrain.softmax %scores : (tensor<2x4x4xf32>) -> tensor<2x4x4xf32>
+  %c = dtrain.dot %p, %x rule("b s t, b t e -> b s e") : (tensor<2x4x4xf32>, tensor<2x4x4xf32>) -> tensor<2x4x4xf32>
+  return %c : tensor<2x4x4xf32>
+}
