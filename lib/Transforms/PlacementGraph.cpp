@@ -44,6 +44,7 @@ FailureOr<PlacementGraph> PlacementGraph::build(ModuleOp module,
   if (failed(graph.collect(graph.main)))
     return failure();
 
+  graph.findInside(graph.main);
   graph.pinned.assign(graph.axes.size(), false);
   for (RepeatOp repeat : graph.repeats)
     if (std::optional<StringRef> axis = repeat.getPinnedAxis())
@@ -238,11 +239,25 @@ bool PlacementGraph::isPinnedTo(RepeatOp repeat, unsigned axis) const {
 }
 
 bool PlacementGraph::isInside(Operation *op, unsigned axis) const {
-  auto func = op->getParentOfType<func::FuncOp>();
-  for (RepeatOp repeat : callers.lookup(func))
-    if (isPinnedTo(repeat, axis) || isInside(repeat, axis))
-      return true;
-  return false;
+  auto it = inside.find(op->getParentOfType<func::FuncOp>());
+  return it != inside.end() && it->second.test(axis);
+}
+
+void PlacementGraph::findInside(func::FuncOp func) {
+  for (RepeatOp repeat : func.getBody().front().getOps<RepeatOp>()) {
+    func::FuncOp body = repeat.getBody();
+    llvm::SmallBitVector &of =
+        inside.try_emplace(body, axes.size()).first->second;
+    llvm::SmallBitVector before = of;
+    if (auto outer = inside.find(func); outer != inside.end())
+      of |= outer->second;
+    for (unsigned axis = 0; axis < axes.size(); ++axis)
+      if (isPinnedTo(repeat, axis))
+        of.set(axis);
+    // Once per caller that adds something.
+    if (of != before || before.none())
+      findInside(body);
+  }
 }
 
 PlacedClass &PlacementGraph::classOf(Value value, unsigned axis) {

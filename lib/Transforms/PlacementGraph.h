@@ -18,6 +18,7 @@
 #define DTRAIN_LIB_TRANSFORMS_PLACEMENTGRAPH_H
 
 #include "dtrain/IR/DTrain/DTrain.h"
+#include "llvm/ADT/SmallBitVector.h"
 
 namespace dtrain {
 
@@ -89,7 +90,11 @@ private:
   llvm::DenseMap<mlir::Operation *, unsigned> nodeIndex;
   llvm::DenseMap<mlir::Operation *, llvm::SmallVector<RepeatOp, 1>> callers;
 
+  /// The axes that each body is inside of a pin of.
+  llvm::DenseMap<mlir::Operation *, llvm::SmallBitVector> inside;
+
   mlir::LogicalResult collect(mlir::func::FuncOp func);
+  void findInside(mlir::func::FuncOp func);
   void buildClasses(unsigned map, std::optional<unsigned> pinnedAxis);
   void findZeros(unsigned map);
   std::optional<AxisState> repeatDemand(RepeatOp repeat, unsigned operand,
