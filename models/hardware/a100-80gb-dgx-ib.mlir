@@ -1,6 +1,6 @@
 // DGX A100 servers with 8 A100-SXM4-80GB each, joined by 8 HDR InfiniBand adapters per server (as in
-// Selene). Fits are those of the fidelity study, made on measured products, attention kernels and
-// collectives, never on training runs.
+// Selene). Fits are made on measured products, attention kernels and collectives, never on training
+// runs: docs/calibration.md.
 
 target.machine @"a100-80gb-dgx-ib" <
   chip = <
@@ -33,34 +33,34 @@ target.machine @"a100-80gb-dgx-ib" <
     memory_capacity = <80.0 GiB, datasheet, "stas00/ml-engineering@744d01e, compute/accelerator/README.md: 80 GB, by which the product means GiB">,
     memory_bandwidth = <2039.0 GBps, datasheet, "imec hespas, configs/nodes A100_SXM_80GB">,
     contraction = <
-      compute_efficiency = <0.774, derived, "fidelity study, 1.3: 3-parameter roofline fitted to measured bf16 products of A100">,
-      memory_efficiency = <0.621, derived, "fidelity study, 1.3: 3-parameter roofline fitted to measured bf16 products of A100">,
-      launch = <6.0 us, derived, "fidelity study, 1.3: 3-parameter roofline fitted to measured bf16 products of A100">>,
+      compute_efficiency = <0.774, derived, "docs/calibration.md, Contractions: 3-parameter roofline fitted to measured bf16 products of A100">,
+      memory_efficiency = <0.621, derived, "docs/calibration.md, Contractions: 3-parameter roofline fitted to measured bf16 products of A100">,
+      launch = <6.0 us, derived, "docs/calibration.md, Contractions: 3-parameter roofline fitted to measured bf16 products of A100">>,
     attention = <
-      efficiency = <0.651, derived, "fidelity study, 2: fitted to measured causal prefill of A100 with FlashAttention-2">,
-      overhead_tokens = <376.0, derived, "fidelity study, 2: fitted to measured causal prefill of A100 with FlashAttention-2">,
-      backward_flops = <2.5, assumed, "fidelity study, 2: five products for two">,
-      backward_efficiency = <0.8, assumed, "fidelity study, 2: the middle of 0.75 to 0.85">,
-      launch = <40.0 us, derived, "fidelity study, 2: fitted to measured causal prefill of A100 with FlashAttention-2">,
+      efficiency = <0.651, derived, "docs/calibration.md, Attention: fitted to measured causal prefill of A100 with FlashAttention-2">,
+      overhead_tokens = <376.0, derived, "docs/calibration.md, Attention: fitted to measured causal prefill of A100 with FlashAttention-2">,
+      backward_flops = <2.5, assumed, "docs/calibration.md, Attention: five products for two">,
+      backward_efficiency = <0.8, assumed, "docs/calibration.md, Attention: the middle of 0.75 to 0.85">,
+      launch = <40.0 us, derived, "docs/calibration.md, Attention: fitted to measured causal prefill of A100 with FlashAttention-2">,
       narrow_heads = [<
-        below = <64.0, assumed, "fidelity study, 2">,
-        slowdown = <1.6, assumed, "fidelity study, 2: below 64 elements">>, <
-        below = <128.0, assumed, "fidelity study, 2">,
-        slowdown = <1.25, assumed, "fidelity study, 2: from 64 to below 128">>]>,
+        below = <64.0, assumed, "docs/calibration.md, Attention">,
+        slowdown = <1.6, assumed, "docs/calibration.md, Attention: below 64 elements">>, <
+        below = <128.0, assumed, "docs/calibration.md, Attention">,
+        slowdown = <1.25, assumed, "docs/calibration.md, Attention: from 64 to below 128">>]>,
     portable_attention = <
-      efficiency = <0.4, assumed, "fidelity study, 2: a FlashAttention-1 class kernel (Triton) on A100: 125 TFLOP/s, chosen on published MPT runs">,
-      overhead_tokens = <150.0, assumed, "fidelity study, 2: a FlashAttention-1 class kernel (Triton) on A100, chosen together with its efficiency">,
-      backward_flops = <2.5, assumed, "fidelity study, 2: five products for two">,
-      backward_efficiency = <0.8, assumed, "fidelity study, 2: a FlashAttention-1 class kernel (Triton) on A100">,
+      efficiency = <0.4, assumed, "docs/calibration.md, Attention: a FlashAttention-1 class kernel (Triton) on A100: 125 TFLOP/s, chosen on published MPT runs">,
+      overhead_tokens = <150.0, assumed, "docs/calibration.md, Attention: a FlashAttention-1 class kernel (Triton) on A100, chosen together with its efficiency">,
+      backward_flops = <2.5, assumed, "docs/calibration.md, Attention: five products for two">,
+      backward_efficiency = <0.8, assumed, "docs/calibration.md, Attention: a FlashAttention-1 class kernel (Triton) on A100">,
       launch = <40.0 us, assumed, "as the best kernel of this chip; no fit of its own">,
       narrow_heads = [<
-        below = <64.0, assumed, "fidelity study, 2">,
-        slowdown = <1.6, assumed, "fidelity study, 2: below 64 elements">>, <
-        below = <128.0, assumed, "fidelity study, 2">,
-        slowdown = <1.25, assumed, "fidelity study, 2: from 64 to below 128">>]>,
+        below = <64.0, assumed, "docs/calibration.md, Attention">,
+        slowdown = <1.6, assumed, "docs/calibration.md, Attention: below 64 elements">>, <
+        below = <128.0, assumed, "docs/calibration.md, Attention">,
+        slowdown = <1.25, assumed, "docs/calibration.md, Attention: from 64 to below 128">>]>,
     memory_bound = <
-      efficiency = <0.8, assumed, "fidelity study, 3: 10 % either way moves published step times by 2 points at most">,
-      launch = <2.0 us, assumed, "fidelity study, 3: 1 to 4 us move published step times by 0.2 points">>,
+      efficiency = <0.8, assumed, "docs/calibration.md, Memory-bound ops: 10 % either way moves published step times by 2 points at most">,
+      launch = <2.0 us, assumed, "docs/calibration.md, Memory-bound ops: 1 to 4 us move published step times by 0.2 points">>,
     energy_per_flop = <0.7 pJ_per_FLOP, measured, "Antepara et al., SC25, doi 10.1145/3712285.3759815">,
     energy_per_memory_byte = <13.11 pJ_per_bit, measured, "Antepara et al., SC25, doi 10.1145/3712285.3759815">,
     idle_power = <46.5 W, measured, "Teads, cloud-carbon-coefficients data/aws-instances.csv: 371.6 W for 8">,
@@ -71,23 +71,23 @@ target.machine @"a100-80gb-dgx-ib" <
     devices = <8.0, datasheet, "DGX A100">,
     link_bandwidth = <300.0 GBps one_way, datasheet, "stas00/ml-engineering@744d01e, network/README.md: NVLink 3">,
     collective = <
-      a0 = <10.3 us, derived, "fidelity study, 4: fitted to measured NCCL collectives on A100">,
-      a1 = <0.707 us, derived, "fidelity study, 4: fitted to measured NCCL collectives on A100">,
-      c0 = <17.9 us, derived, "fidelity study, 4: fitted to measured NCCL collectives on A100">,
-      c1 = <0.095 us, derived, "fidelity study, 4: fitted to measured NCCL collectives on A100">,
-      b1 = <0.221, derived, "fidelity study, 4: fitted to measured NCCL collectives on A100">,
-      b2 = <0.726, derived, "fidelity study, 4: fitted to measured NCCL collectives on A100">,
-      g_squared = <24.01 us, derived, "fidelity study, 4: fitted to measured NCCL collectives on A100; the square of g = 4.9">>,
+      a0 = <10.3 us, derived, "docs/calibration.md, Collectives: fitted to measured NCCL collectives on A100">,
+      a1 = <0.707 us, derived, "docs/calibration.md, Collectives: fitted to measured NCCL collectives on A100">,
+      c0 = <17.9 us, derived, "docs/calibration.md, Collectives: fitted to measured NCCL collectives on A100">,
+      c1 = <0.095 us, derived, "docs/calibration.md, Collectives: fitted to measured NCCL collectives on A100">,
+      b1 = <0.221, derived, "docs/calibration.md, Collectives: fitted to measured NCCL collectives on A100">,
+      b2 = <0.726, derived, "docs/calibration.md, Collectives: fitted to measured NCCL collectives on A100">,
+      g_squared = <24.01 us, derived, "docs/calibration.md, Collectives: fitted to measured NCCL collectives on A100; the square of g = 4.9">>,
     link_energy = <13.11 pJ_per_bit, assumed, "no figure found for NVLink and NVSwitch; as the device memory">,
     host_power = <1650.0 W, assumed, "half of what DGX A100 at 6.5 kW leaves beside 8 accelerators at 400 W: processors, fans and adapters seldom draw their maximum">,
     host_embodied = <1304.0 kgCO2e, derived, "Chien 2023: 318 kg for one A100 with its share of the server, less 155 kg, times 8">,
     host_price = <34000.0 USD, assumed, "no figure found; the ratio of host to accelerator price of h100-dgx-ib">>,
   network = <
-    node_bandwidth = <200.0 GBps one_way, datasheet, "DGX A100: 8 x 200 Gbit/s InfiniBand HDR, as in fidelity study, 4 (Selene)">,
+    node_bandwidth = <200.0 GBps one_way, datasheet, "DGX A100: 8 x 200 Gbit/s InfiniBand HDR, as in docs/calibration.md, Collectives (Selene)">,
     interfaces = <8.0, datasheet, "one InfiniBand adapter per accelerator">,
-    efficiency = <0.85, assumed, "fidelity study, 4: consistent with the one public 4-node curve">,
-    latency = <10.0 us, assumed, "fidelity study, 4: consistent with the one public 4-node curve">,
-    latency_per_node = <0.6 us, assumed, "fidelity study, 4: consistent with the one public 4-node curve">,
+    efficiency = <0.85, assumed, "docs/calibration.md, Collectives: consistent with the one public 4-node curve">,
+    latency = <10.0 us, assumed, "docs/calibration.md, Collectives: consistent with the one public 4-node curve">,
+    latency_per_node = <0.6 us, assumed, "docs/calibration.md, Collectives: consistent with the one public 4-node curve">,
     energy = <100.0 pJ_per_bit, assumed, "no figure found for adapters, optics and switches together; of the order of an adapter and three switch hops">,
     price_per_node = <34000.0 USD, assumed, "no figure found; the ratio of network to accelerator price of h100-dgx-ib">,
     embodied_per_node = <130.0 kgCO2e, assumed, "no figure found; a tenth of the server without its accelerators">>,

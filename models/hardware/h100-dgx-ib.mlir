@@ -1,6 +1,6 @@
 // DGX H100 servers with 8 H100-SXM5-80GB each, joined by 8 NDR InfiniBand adapters per server. Fits are
-// those of the fidelity study, made on measured products, attention kernels and collectives, never on
-// training runs.
+// made on measured products, attention kernels and collectives, never on training runs:
+// docs/calibration.md.
 
 target.machine @"h100-dgx-ib" <
   chip = <
@@ -28,7 +28,7 @@ target.machine @"h100-dgx-ib" <
         energy = <1.0, derived, "the 16-bit types are those of the calibration">>,
       fp8 = <
         rate = <1979.0 TFLOPps dense, datasheet, "stas00/ml-engineering@744d01e, compute/accelerator/README.md">,
-        efficiency = <0.883, derived, "fidelity study, 1.4: measured share of the peak in fp8 over that in bf16, .709 / .803">,
+        efficiency = <0.883, derived, "docs/calibration.md, FP8: measured share of the peak in fp8 over that in bf16, .709 / .803">,
         energy = <0.5, assumed, "at full rate the chip draws about the same power for every type, so energy per FLOP is inverse to the peak">>,
       int8 = <
         rate = <1979.0 TFLOPps dense, datasheet, "stas00/ml-engineering@744d01e, compute/accelerator/README.md">,
@@ -37,34 +37,34 @@ target.machine @"h100-dgx-ib" <
     memory_capacity = <80.0 GiB, datasheet, "stas00/ml-engineering@744d01e, compute/accelerator/README.md: 80 GB, by which the product means GiB">,
     memory_bandwidth = <3350.0 GBps, datasheet, "stas00/ml-engineering@744d01e, compute/accelerator/README.md">,
     contraction = <
-      compute_efficiency = <0.729, derived, "fidelity study, 1.3: 3-parameter roofline fitted to measured bf16 products of H100">,
-      memory_efficiency = <0.775, derived, "fidelity study, 1.3: 3-parameter roofline fitted to measured bf16 products of H100">,
-      launch = <3.18 us, derived, "fidelity study, 1.3: 3-parameter roofline fitted to measured bf16 products of H100">>,
+      compute_efficiency = <0.729, derived, "docs/calibration.md, Contractions: 3-parameter roofline fitted to measured bf16 products of H100">,
+      memory_efficiency = <0.775, derived, "docs/calibration.md, Contractions: 3-parameter roofline fitted to measured bf16 products of H100">,
+      launch = <3.18 us, derived, "docs/calibration.md, Contractions: 3-parameter roofline fitted to measured bf16 products of H100">>,
     attention = <
-      efficiency = <0.641, derived, "fidelity study, 2: fitted to measured causal prefill of H100 with FlashAttention-3">,
-      overhead_tokens = <747.0, derived, "fidelity study, 2: fitted to measured causal prefill of H100 with FlashAttention-3">,
-      backward_flops = <2.5, assumed, "fidelity study, 2: five products for two">,
-      backward_efficiency = <0.8, assumed, "fidelity study, 2: the middle of 0.75 to 0.85">,
-      launch = <9.6 us, derived, "fidelity study, 2: fitted to measured causal prefill of H100 with FlashAttention-3">,
+      efficiency = <0.641, derived, "docs/calibration.md, Attention: fitted to measured causal prefill of H100 with FlashAttention-3">,
+      overhead_tokens = <747.0, derived, "docs/calibration.md, Attention: fitted to measured causal prefill of H100 with FlashAttention-3">,
+      backward_flops = <2.5, assumed, "docs/calibration.md, Attention: five products for two">,
+      backward_efficiency = <0.8, assumed, "docs/calibration.md, Attention: the middle of 0.75 to 0.85">,
+      launch = <9.6 us, derived, "docs/calibration.md, Attention: fitted to measured causal prefill of H100 with FlashAttention-3">,
       narrow_heads = [<
-        below = <64.0, assumed, "fidelity study, 2">,
-        slowdown = <1.6, assumed, "fidelity study, 2: below 64 elements">>, <
-        below = <128.0, assumed, "fidelity study, 2">,
-        slowdown = <1.25, assumed, "fidelity study, 2: from 64 to below 128">>]>,
+        below = <64.0, assumed, "docs/calibration.md, Attention">,
+        slowdown = <1.6, assumed, "docs/calibration.md, Attention: below 64 elements">>, <
+        below = <128.0, assumed, "docs/calibration.md, Attention">,
+        slowdown = <1.25, assumed, "docs/calibration.md, Attention: from 64 to below 128">>]>,
     portable_attention = <
-      efficiency = <0.192, assumed, "fidelity study, 2: a FlashAttention-1 class kernel (Triton) on H100: 190 TFLOP/s, the A100 figure scaled by multiprocessors and clock">,
-      overhead_tokens = <150.0, assumed, "fidelity study, 2: a FlashAttention-1 class kernel (Triton) on A100, chosen together with its efficiency">,
-      backward_flops = <2.5, assumed, "fidelity study, 2: five products for two">,
-      backward_efficiency = <0.8, assumed, "fidelity study, 2: a FlashAttention-1 class kernel (Triton) on A100">,
+      efficiency = <0.192, assumed, "docs/calibration.md, Attention: a FlashAttention-1 class kernel (Triton) on H100: 190 TFLOP/s, the A100 figure scaled by multiprocessors and clock">,
+      overhead_tokens = <150.0, assumed, "docs/calibration.md, Attention: a FlashAttention-1 class kernel (Triton) on A100, chosen together with its efficiency">,
+      backward_flops = <2.5, assumed, "docs/calibration.md, Attention: five products for two">,
+      backward_efficiency = <0.8, assumed, "docs/calibration.md, Attention: a FlashAttention-1 class kernel (Triton) on A100">,
       launch = <9.6 us, assumed, "as the best kernel of this chip; no fit of its own">,
       narrow_heads = [<
-        below = <64.0, assumed, "fidelity study, 2">,
-        slowdown = <1.6, assumed, "fidelity study, 2: below 64 elements">>, <
-        below = <128.0, assumed, "fidelity study, 2">,
-        slowdown = <1.25, assumed, "fidelity study, 2: from 64 to below 128">>]>,
+        below = <64.0, assumed, "docs/calibration.md, Attention">,
+        slowdown = <1.6, assumed, "docs/calibration.md, Attention: below 64 elements">>, <
+        below = <128.0, assumed, "docs/calibration.md, Attention">,
+        slowdown = <1.25, assumed, "docs/calibration.md, Attention: from 64 to below 128">>]>,
     memory_bound = <
-      efficiency = <0.82, assumed, "fidelity study, 3: 10 % either way moves published step times by 2 points at most">,
-      launch = <2.0 us, assumed, "fidelity study, 3: 1 to 4 us move published step times by 0.2 points">>,
+      efficiency = <0.82, assumed, "docs/calibration.md, Memory-bound ops: 10 % either way moves published step times by 2 points at most">,
+      launch = <2.0 us, assumed, "docs/calibration.md, Memory-bound ops: 1 to 4 us move published step times by 0.2 points">>,
     energy_per_flop = <0.52 pJ_per_FLOP, measured, "Antepara et al., SC25, doi 10.1145/3712285.3759815: GH200">,
     energy_per_memory_byte = <11.68 pJ_per_bit, measured, "Antepara et al., SC25, doi 10.1145/3712285.3759815: GH200">,
     idle_power = <72.0 W, measured, "arXiv:2605.23918: 71.8 to 74.7 W">,
@@ -75,27 +75,27 @@ target.machine @"h100-dgx-ib" <
     devices = <8.0, datasheet, "DGX H100">,
     link_bandwidth = <450.0 GBps one_way, datasheet, "stas00/ml-engineering@744d01e, network/README.md: NVLink 4">,
     collective = <
-      a0 = <5.5 us, derived, "fidelity study, 4: fitted to measured NCCL collectives on H100">,
-      a1 = <0.716 us, derived, "fidelity study, 4: fitted to measured NCCL collectives on H100">,
-      c0 = <21.6 us, derived, "fidelity study, 4: fitted to measured NCCL collectives on H100">,
-      c1 = <0.168 us, derived, "fidelity study, 4: fitted to measured NCCL collectives on H100">,
-      b1 = <0.313, derived, "fidelity study, 4: fitted to measured NCCL collectives on H100">,
-      b2 = <0.715, derived, "fidelity study, 4: fitted to measured NCCL collectives on H100">,
-      g_squared = <1.3456 us, derived, "fidelity study, 4: fitted to measured NCCL collectives on H100; the square of g = 1.16">>,
+      a0 = <5.5 us, derived, "docs/calibration.md, Collectives: fitted to measured NCCL collectives on H100">,
+      a1 = <0.716 us, derived, "docs/calibration.md, Collectives: fitted to measured NCCL collectives on H100">,
+      c0 = <21.6 us, derived, "docs/calibration.md, Collectives: fitted to measured NCCL collectives on H100">,
+      c1 = <0.168 us, derived, "docs/calibration.md, Collectives: fitted to measured NCCL collectives on H100">,
+      b1 = <0.313, derived, "docs/calibration.md, Collectives: fitted to measured NCCL collectives on H100">,
+      b2 = <0.715, derived, "docs/calibration.md, Collectives: fitted to measured NCCL collectives on H100">,
+      g_squared = <1.3456 us, derived, "docs/calibration.md, Collectives: fitted to measured NCCL collectives on H100; the square of g = 1.16">>,
     switch_reduction = <
-      latency = <40.7 us, derived, "fidelity study, 4: fitted to measured NCCL collectives on H100: NVLS">,
-      efficiency = <0.61, derived, "fidelity study, 4: fitted to measured NCCL collectives on H100: NVLS">,
-      minimum_ranks = <4.0, derived, "fidelity study, 4: all-reduce of 4 ranks or more">>,
+      latency = <40.7 us, derived, "docs/calibration.md, Collectives: fitted to measured NCCL collectives on H100: NVLS">,
+      efficiency = <0.61, derived, "docs/calibration.md, Collectives: fitted to measured NCCL collectives on H100: NVLS">,
+      minimum_ranks = <4.0, derived, "docs/calibration.md, Collectives: all-reduce of 4 ranks or more">>,
     link_energy = <11.68 pJ_per_bit, assumed, "no figure found for NVLink and NVSwitch; as the device memory">,
     host_power = <2300.0 W, assumed, "half of what DGX H100 at 10.2 kW leaves beside 8 accelerators at 700 W: processors, fans and adapters seldom draw their maximum">,
     host_embodied = <1304.0 kgCO2e, assumed, "no figure found for this server; as DGX A100">,
     host_price = <68000.0 USD, assumed, "half of what the all-in 47,000 USD per accelerator of substack.tech-talk-cto.com leaves beside 30,000, times 8">>,
   network = <
-    node_bandwidth = <400.0 GBps one_way, datasheet, "DGX H100: 8 x 400 Gbit/s InfiniBand NDR, as in fidelity study, 4">,
+    node_bandwidth = <400.0 GBps one_way, datasheet, "DGX H100: 8 x 400 Gbit/s InfiniBand NDR, as in docs/calibration.md, Collectives">,
     interfaces = <8.0, datasheet, "one InfiniBand adapter per accelerator">,
-    efficiency = <0.85, assumed, "fidelity study, 4: consistent with the one public 4-node curve">,
-    latency = <10.0 us, assumed, "fidelity study, 4: consistent with the one public 4-node curve">,
-    latency_per_node = <0.6 us, assumed, "fidelity study, 4: consistent with the one public 4-node curve">,
+    efficiency = <0.85, assumed, "docs/calibration.md, Collectives: consistent with the one public 4-node curve">,
+    latency = <10.0 us, assumed, "docs/calibration.md, Collectives: consistent with the one public 4-node curve">,
+    latency_per_node = <0.6 us, assumed, "docs/calibration.md, Collectives: consistent with the one public 4-node curve">,
     energy = <100.0 pJ_per_bit, assumed, "no figure found for adapters, optics and switches together; of the order of an adapter and three switch hops">,
     price_per_node = <68000.0 USD, assumed, "half of what the all-in 47,000 USD per accelerator of substack.tech-talk-cto.com leaves beside 30,000, times 8">,
     embodied_per_node = <130.0 kgCO2e, assumed, "no figure found; a tenth of the server without its accelerators">>,
