@@ -41,6 +41,7 @@ struct FusePass : dtrain::impl::FuseBase<FusePass> {
         {loss, fuse::fuseLoss},
         {projection, fuse::splitProjection}};
     IRRewriter rewriter(func.getContext());
+    unmerged = true;
     // Each fusion is applied until nothing changes before the next one: they
     // build on each other in this order.
     bool changed = true;
@@ -60,8 +61,12 @@ struct FusePass : dtrain::impl::FuseBase<FusePass> {
       });
   }
 
-  /// One sweep over the function; what has no uses any more goes.
-  static bool apply(func::FuncOp func, Fusion fusion, RewriterBase &rewriter) {
+  /// Whether anything changed since equal ops were last merged.
+  bool unmerged = true;
+
+  /// One sweep over the function; what has no uses any more goes. The clean-up,
+  /// which follows every change, merges equal ops.
+  bool apply(func::FuncOp func, Fusion fusion, RewriterBase &rewriter) {
     SmallVector<Operation *> ops;
     for (Block &block : func.getBody())
       for (Operation &op : block)
@@ -71,10 +76,15 @@ struct FusePass : dtrain::impl::FuseBase<FusePass> {
       rewriter.setInsertionPoint(op);
       changed |= fusion(op, rewriter);
     }
-    if (changed || fusion == fuse::cleanUp) {
-      DominanceInfo dominance(func);
+    unmerged |= changed;
+    bool merging = unmerged && fusion == fuse::cleanUp;
+    if (changed || merging) {
       bool merged = false;
-      eliminateCommonSubExpressions(rewriter, dominance, func, &merged);
+      if (merging) {
+        DominanceInfo dominance(func);
+        eliminateCommonSubExpressions(rewriter, dominance, func, &merged);
+        unmerged = merged;
+      }
       for (Block &block : func.getBody())
         for (Operation &op : llvm::make_early_inc_range(llvm::reverse(block)))
           if (isOpTriviallyDead(&op)) {
