@@ -282,6 +282,9 @@ Expected<std::string> dtrain::runEstimate(const EstimateRequest &request,
     return model.takeError();
   ModuleOp module = *model->module;
   mlir::PassManager pm(context);
+  // Every phase ends in its own verifier; dtrain-opt, which runs the same
+  // passes, verifies after each.
+  pm.enableVerifier(false);
   PipelineSettings settings =
       settingsOf(request, *compute, *gradient, model->name);
   buildPipeline(pm, settings, phaseOf(module));
