@@ -27,11 +27,12 @@ static std::string nameOf(Operation *op) {
 namespace {
 class Materializer {
 public:
-  explicit Materializer(MeshAttr mesh) : mesh(mesh) {}
+  explicit Materializer(MeshAttr mesh) : mesh(mesh), repeatTypes(mesh) {}
   LogicalResult run(func::FuncOp func);
 
 private:
   MeshAttr mesh;
+  RepeatTypes repeatTypes;
   /// One reshard per value and placement.
   DenseMap<std::pair<Value, Type>, Value> made;
 
@@ -41,6 +42,7 @@ private:
   Value reshard(Value value, RankedTensorType type, Operation *consumer);
   std::string reason(Value value, const TensorState &from,
                      const TensorState &to, Operation *consumer);
+  void fit(OpOperand &use, RankedTensorType type);
   void fit(OpOperand &use, const TensorState &wanted);
 };
 } // namespace
@@ -98,10 +100,13 @@ Value Materializer::reshard(Value value, RankedTensorType type,
   return result;
 }
 
-void Materializer::fit(OpOperand &use, const TensorState &wanted) {
-  RankedTensorType type = withState(tensorType(use.get()), mesh, wanted);
+void Materializer::fit(OpOperand &use, RankedTensorType type) {
   if (type != use.get().getType())
     use.set(reshard(use.get(), type, use.getOwner()));
+}
+
+void Materializer::fit(OpOperand &use, const TensorState &wanted) {
+  fit(use, withState(tensorType(use.get()), mesh, wanted));
 }
 
 LogicalResult Materializer::fitOperands(RuleOpInterface op) {
@@ -144,21 +149,12 @@ LogicalResult Materializer::fitOperands(RuleOpInterface op) {
 /// of it; on the axis of a pin, where the repeat's coordinate is.
 void Materializer::fitRepeat(RepeatOp repeat) {
   func::FuncOp body = repeat.getBody();
-  std::optional<unsigned> pin;
-  if (repeat.getPinnedAxis())
-    pin = mesh.find(*repeat.getPinnedAxis());
   for (OpOperand &use : repeat->getOpOperands()) {
     RepeatSegment segment = segmentOf(repeat, use.getOperandNumber());
     bool rows =
         segment == RepeatSegment::Stacked || segment == RepeatSegment::Inout;
-    TensorState wanted =
-        stateOf(tensorType(body.getArgument(use.getOperandNumber())), mesh);
-    for (AxisState &s : wanted)
-      if (rows && s.kind == AxisState::Split)
-        ++s.dim;
-    if (pin)
-      wanted[*pin] = pinnedState(repeat, use.get(), rows);
-    fit(use, wanted);
+    Type inner = body.getArgumentTypes()[use.getOperandNumber()];
+    fit(use, repeatTypes.get(repeat, use.get(), inner, rows));
   }
 }
 

@@ -29,6 +29,25 @@ AxisState dtrain::pinnedState(RepeatOp repeat, Value value, bool rows) {
   return AxisState::pinned({static_cast<int64_t>(*repeat.getPinnedTo())});
 }
 
+RankedTensorType RepeatTypes::get(RepeatOp repeat, Value value, Type inner,
+                                  bool rows) {
+  int64_t pin =
+      repeat.getPinnedTo() ? static_cast<int64_t>(*repeat.getPinnedTo()) : -1;
+  // The trip count decides whether a stack spans all layers.
+  RankedTensorType &type =
+      cache[{inner, value.getType(), pin, rows ? repeat.getTripCount() : -1}];
+  if (type)
+    return type;
+  TensorState state = stateOf(cast<RankedTensorType>(inner), mesh);
+  for (AxisState &s : state)
+    if (rows && s.kind == AxisState::Split)
+      ++s.dim;
+  if (repeat.getPinnedAxis())
+    if (std::optional<unsigned> axis = mesh.find(*repeat.getPinnedAxis()))
+      state[*axis] = pinnedState(repeat, value, rows);
+  return type = withState(tensorType(value), mesh, state);
+}
+
 //===----------------------------------------------------------------------===//
 // Construction
 //===----------------------------------------------------------------------===//

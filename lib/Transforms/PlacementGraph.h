@@ -112,6 +112,24 @@ RepeatSegment segmentOf(RepeatOp repeat, unsigned operand);
 /// rows split by its ranges, the rest on its coordinate.
 AxisState pinnedState(RepeatOp repeat, mlir::Value value, bool rows);
 
+/// The types that repeats give and take, which follow from the types of their
+/// bodies. A pipeline asks for few of them very often.
+class RepeatTypes {
+public:
+  explicit RepeatTypes(MeshAttr mesh) : mesh(mesh) {}
+  /// The type of the operand or result `value` of `repeat`, whose body has
+  /// `inner` in its place: as that, or (`rows`) as a stack of that; on the axis
+  /// of a pin, where the repeat holds it.
+  mlir::RankedTensorType get(RepeatOp repeat, mlir::Value value,
+                             mlir::Type inner, bool rows);
+
+private:
+  MeshAttr mesh;
+  llvm::DenseMap<std::tuple<mlir::Type, mlir::Type, int64_t, int64_t>,
+                 mlir::RankedTensorType>
+      cache;
+};
+
 } // namespace dtrain
 
 #endif // DTRAIN_LIB_TRANSFORMS_PLACEMENTGRAPH_H

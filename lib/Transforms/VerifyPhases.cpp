@@ -78,27 +78,23 @@ static LogicalResult verifyFits(RuleOpInterface op, MeshAttr mesh) {
 }
 
 /// A repeat's operands and results are as its body has them.
-static LogicalResult verifyRepeat(RepeatOp repeat, MeshAttr mesh) {
+static LogicalResult verifyRepeat(RepeatOp repeat, MeshAttr mesh,
+                                  RepeatTypes &types) {
   func::FuncOp body = repeat.getBody();
-  std::optional<unsigned> pin;
-  if (repeat.getPinnedAxis())
-    pin = mesh.find(*repeat.getPinnedAxis());
   auto expect = [&](Value outer, Type inner, bool rows, StringRef what,
                     unsigned index) -> LogicalResult {
-    TensorState wanted = stateOf(cast<RankedTensorType>(inner), mesh);
-    for (AxisState &s : wanted)
-      if (rows && s.kind == AxisState::Split)
-        ++s.dim;
-    if (pin)
-      wanted[*pin] = pinnedState(repeat, outer, rows);
-    TensorState found = stateOf(tensorType(outer), mesh);
-    for (unsigned axis = 0; axis < wanted.size(); ++axis)
-      if (wanted[axis] != found[axis])
-        return repeat.emitOpError()
-               << what << " #" << index << ": expected " << wanted[axis].str()
-               << " on axis " << mesh.getNames()[axis] << ", found "
-               << found[axis].str();
-    return success();
+    RankedTensorType type = types.get(repeat, outer, inner, rows);
+    if (type == outer.getType())
+      return success();
+    TensorState wanted = stateOf(type, mesh),
+                found = stateOf(tensorType(outer), mesh);
+    unsigned axis = 0;
+    while (wanted[axis] == found[axis])
+      ++axis;
+    return repeat.emitOpError()
+           << what << " #" << index << ": expected " << wanted[axis].str()
+           << " on axis " << mesh.getNames()[axis] << ", found "
+           << found[axis].str();
   };
   for (auto [i, v] : llvm::enumerate(repeat.getOperands())) {
     RepeatSegment segment = segmentOf(repeat, i);
@@ -142,6 +138,7 @@ struct VerifyCommunicate
     if (failed(verifyPlaced(module)))
       return signalPassFailure();
     auto mesh = module->getAttrOfType<MeshAttr>(kMeshAttr);
+    RepeatTypes types(mesh);
     bool ok = true;
     module.walk([&](Operation *op) {
       if (auto reshard = dyn_cast<ReshardOp>(op))
@@ -149,7 +146,7 @@ struct VerifyCommunicate
       else if (auto rule = dyn_cast<RuleOpInterface>(op))
         ok &= succeeded(verifyFits(rule, mesh));
       else if (auto repeat = dyn_cast<RepeatOp>(op))
-        ok &= succeeded(verifyRepeat(repeat, mesh));
+        ok &= succeeded(verifyRepeat(repeat, mesh, types));
     });
     if (!ok)
       return signalPassFailure();
