@@ -26,6 +26,7 @@
 #include "llvm/Support/FileUtilities.h"
 #include "llvm/Support/raw_ostream.h"
 #include <benchmark/benchmark.h>
+#include <cstdlib>
 #include <memory>
 
 using namespace dtrain;
