@@ -14,6 +14,7 @@
 
 #include "Programs.h"
 #include "dtrain/Interpreter/Equivalence.h"
+#include "dtrain/Interpreter/RuleCheck.h"
 #include "mlir/IR/Diagnostics.h"
 #include "llvm/Support/FormatVariadic.h"
 #include "gtest/gtest.h"
@@ -253,6 +254,53 @@ TEST_F(StrategyTest, AxesKeepTheirClosedForms) {
   EXPECT_EQ(tensor.count, m * (4 * layers + 2 + 3));
   EXPECT_NEAR(tensor.sent.base(),
               m * ((4 * layers + 2) * local + 3 * local / hidden), 1e-6);
+}
+
+/// Forward and backward with a random state for every op on every axis, which
+/// no propagation would choose: what connects them is implicit moves alone.
+TEST_F(StrategyTest, RandomStatesOfEveryOp) {
+  auto module = readProgram(context, "gpt-tiny");
+  ASSERT_TRUE(module);
+  unrollLayers(*module);
+  ASSERT_TRUE(succeeded(runPasses(*module, "dtrain-differentiate")));
+  std::mt19937_64 random(99);
+  llvm::SmallVector<MeshAxis> meshes[] = {
+      {{"a", 3}}, {{"a", 2}, {"b", 2}}, {{"a", 4}, {"b", 2}}};
+  for (const auto &axes : meshes) {
+    mlir::OwningOpRef<mlir::ModuleOp> placed = module->clone();
+    (*placed)->setAttr(kPhaseAttr, PhaseAttr::get(&context, Phase::place));
+    llvm::SmallVector<mlir::StringAttr> names;
+    llvm::SmallVector<int64_t> sizes;
+    for (const MeshAxis &axis : axes) {
+      names.push_back(mlir::StringAttr::get(&context, axis.name));
+      sizes.push_back(axis.size);
+    }
+    MeshAttr mesh = MeshAttr::get(&context, names, sizes);
+    auto body = placed->lookupSymbol<mlir::func::FuncOp>("microbatch");
+    unsigned ops = 0;
+    body.walk([&](RuleOpInterface op) {
+      ++ops;
+      BoundRule rule = op.getBoundRule();
+      OpState state = randomOpState(axes, rule, random);
+      op.setStateAttr(OpStateAttr::get(mesh, rule.rule, state));
+      for (mlir::OpResult result : op->getResults()) {
+        TensorState given;
+        for (auto [axis, s] : llvm::zip_equal(axes, state))
+          given.push_back(
+              gives(rule, result.getResultNumber(), s).canonical(axis.size));
+        result.setType(withState(tensorType(result), mesh, given));
+      }
+    });
+    EXPECT_GT(ops, 150u);
+    mlir::Operation *end = body.front().getTerminator();
+    body.setFunctionType(mlir::FunctionType::get(
+        &context, body.getArgumentTypes(), end->getOperandTypes()));
+    auto found = checkEquivalence(
+        module->lookupSymbol<mlir::func::FuncOp>("microbatch"), body, 3);
+    ASSERT_TRUE(succeeded(found));
+    EXPECT_EQ(found->results, end->getNumOperands());
+    EXPECT_GT(found->traffic.size(), 5u) << print(found->traffic);
+  }
 }
 
 TEST_F(StrategyTest, ProgramsThatDiffer) {
