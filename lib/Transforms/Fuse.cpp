@@ -61,11 +61,11 @@ struct FusePass : dtrain::impl::FuseBase<FusePass> {
       });
   }
 
-  /// Whether anything changed since equal ops were last merged.
+  /// Whether ops may be equal that were not when equal ops were last merged. A
+  /// fusion makes one op of several; only the clean-up makes different ops equal.
   bool unmerged = true;
 
-  /// One sweep over the function; what has no uses any more goes. The clean-up,
-  /// which follows every change, merges equal ops.
+  /// One sweep over the function; what has no uses any more goes.
   bool apply(func::FuncOp func, Fusion fusion, RewriterBase &rewriter) {
     SmallVector<Operation *> ops;
     for (Block &block : func.getBody())
@@ -76,7 +76,7 @@ struct FusePass : dtrain::impl::FuseBase<FusePass> {
       rewriter.setInsertionPoint(op);
       changed |= fusion(op, rewriter);
     }
-    unmerged |= changed;
+    unmerged |= changed && fusion == fuse::cleanUp;
     bool merging = unmerged && fusion == fuse::cleanUp;
     if (changed || merging) {
       bool merged = false;
