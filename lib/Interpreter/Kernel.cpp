@@ -41,7 +41,8 @@ SmallVector<int64_t> Kernel::localShape(const RuleTerm &term) const {
 void Kernel::addStrides(const RuleTerm &term) {
   SmallVector<int64_t, 8> stride(rule().factors.size(), 0);
   int64_t minor = 1;
-  for (FactorId f : llvm::reverse(factorsOf(term))) {
+  SmallVector<FactorId> factors = factorsOf(term);
+  for (FactorId f : llvm::reverse(factors)) {
     stride[f] = minor;
     minor *= extent(f);
   }
