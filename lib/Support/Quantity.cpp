@@ -11,6 +11,7 @@
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/Format.h"
 #include "llvm/Support/raw_ostream.h"
+#include <charconv>
 #include <cmath>
 
 using namespace dtrain;
@@ -131,7 +132,14 @@ std::optional<Dimension> dtrain::dimensionOfUnit(StringRef unit) {
 
 std::string dtrain::printDouble(double value) {
   char buffer[32];
-  for (int digits = 6; digits <= 17; ++digits) {
+  // As few digits as read back, at least 6. The shortest form says how many
+  // that is, but for rare cases where its last digit is not the rounded one.
+  auto end = std::to_chars(buffer, std::end(buffer), value,
+                           std::chars_format::scientific)
+                 .ptr;
+  int shortest =
+      llvm::count_if(StringRef(buffer, end - buffer).split('e').first, isDigit);
+  for (int digits = std::max(6, shortest); digits <= 17; ++digits) {
     snprintf(buffer, sizeof(buffer), "%.*g", digits, value);
     if (strtod(buffer, nullptr) == value)
       break;

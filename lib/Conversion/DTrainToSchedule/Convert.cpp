@@ -9,6 +9,7 @@
 #include "dtrain/Conversion/Passes.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/SetVector.h"
+#include "llvm/ADT/SmallBitVector.h"
 
 using namespace mlir;
 using namespace dtrain;
@@ -47,6 +48,7 @@ private:
   LogicalResult convertClass(int64_t stage);
   LogicalResult convertSegment(int64_t stage, int64_t chunk, bool backward);
   LogicalResult convertTail(int64_t stage);
+  void collectTails();
   /// Tasks and calls of `ops` at the insertion point.
   LogicalResult convertOps(ArrayRef<Operation *> ops);
   FailureOr<BodyOp> bodyOf(RepeatOp repeat);
@@ -70,8 +72,8 @@ private:
   llvm::DenseMap<Operation *, BodyOp> bodies;
   llvm::DenseMap<Operation *, BodyFacts> facts;
   llvm::DenseMap<Operation *, Attribute> cachedPayloads;
-  /// Ops of @main that run after the micro-batches, in order.
-  SmallVector<Operation *> tail;
+  /// Ops of @main that run after the micro-batches, by stage and in order.
+  std::vector<SmallVector<Operation *>> tails;
 };
 } // namespace
 
@@ -359,16 +361,28 @@ LogicalResult Converter::convertSegment(int64_t stage, int64_t chunk,
 }
 
 LogicalResult Converter::convertTail(int64_t stage) {
-  SmallVector<Operation *> ops;
-  for (Operation *op : tail)
-    if (llvm::any_of(
-            llvm::concat<Value>(op->getOperands(), op->getResults()),
-            [&](Value v) { return program.holds(v.getType(), stage); }))
-      ops.push_back(op);
   OpBuilder::InsertionGuard guard(builder);
   SegmentOp segment = createSegment(SegmentKind::tail, 0, 1);
   builder.createBlock(&segment.getContents());
-  return convertOps(ops);
+  return convertOps(tails[stage]);
+}
+
+void Converter::collectTails() {
+  tails.resize(program.numStages());
+  for (Operation &op : program.main.getBody().front()) {
+    if (&op == program.loop || isa<func::ReturnOp>(op))
+      continue;
+    llvm::SmallBitVector on(program.numStages());
+    for (Value v : llvm::concat<Value>(op.getOperands(), op.getResults())) {
+      Coords holders = program.holders(v.getType());
+      if (holders.empty())
+        on.set();
+      for (int64_t stage : holders)
+        on.set(stage);
+    }
+    for (unsigned stage : on.set_bits())
+      tails[stage].push_back(&op);
+  }
 }
 
 LogicalResult Converter::convertClass(int64_t stage) {
@@ -392,9 +406,7 @@ LogicalResult Converter::convertClass(int64_t stage) {
 
 FailureOr<PlanOp> Converter::convert(StringRef name, StringRef order,
                                      StringRef axis) {
-  for (Operation &op : program.main.getBody().front())
-    if (&op != program.loop && !isa<func::ReturnOp>(op))
-      tail.push_back(&op);
+  collectTails();
   builder.setInsertionPointAfter(program.main);
   plan = PlanOp::create(
       builder, program.main.getLoc(), builder.getStringAttr("plan"),

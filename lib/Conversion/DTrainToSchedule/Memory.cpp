@@ -14,27 +14,35 @@ using namespace mlir;
 using namespace dtrain;
 using namespace dtrain::conversion;
 
-schedule::State Memory::stateOf(int64_t stage) const {
-  schedule::State state;
+void Memory::hold(Type type, Bytes schedule::State::*field) {
+  Bytes bytes = localBytes(type);
+  Coords on = program.holders(type);
+  if (on.empty())
+    llvm::append_range(on, llvm::seq<int64_t>(program.numStages()));
+  for (int64_t stage : on)
+    states[stage].*field += bytes;
+}
+
+Memory::Memory(Program &program)
+    : program(program), states(program.numStages()) {
   for (BlockArgument argument : program.main.getArguments()) {
     std::optional<Role> role = roleOf(program.main, argument.getArgNumber());
-    if (!role || !program.holds(argument.getType(), stage))
+    if (!role)
       continue;
-    Bytes bytes = localBytes(argument.getType());
     switch (*role) {
     case Role::parameter:
-      state.parameters += bytes;
+      hold(argument.getType(), &schedule::State::parameters);
       break;
     case Role::master:
     case Role::moment:
-      state.optimizer += bytes;
+      hold(argument.getType(), &schedule::State::optimizer);
       break;
     case Role::accumulator:
-      state.gradients += bytes;
+      hold(argument.getType(), &schedule::State::gradients);
       break;
     case Role::input:
     case Role::label:
-      state.inputs += bytes;
+      hold(argument.getType(), &schedule::State::inputs);
       break;
     }
   }
@@ -44,11 +52,9 @@ schedule::State Memory::stateOf(int64_t stage) const {
     bool isRead = llvm::any_of(sum.getUsers(), [](Operation *user) {
       return !isa<func::ReturnOp>(user);
     });
-    if (cast<RankedTensorType>(sum.getType()).getRank() > 0 && isRead &&
-        program.holds(sum.getType(), stage))
-      state.gradients += localBytes(sum.getType());
+    if (cast<RankedTensorType>(sum.getType()).getRank() > 0 && isRead)
+      hold(sum.getType(), &schedule::State::gradients);
   }
-  return state;
 }
 
 llvm::Expected<schedule::Space> Memory::spaceOf(RepeatOp repeat) {

@@ -16,12 +16,15 @@ using namespace dtrain::conversion;
 // Parts
 //===----------------------------------------------------------------------===//
 
-bool Program::holds(Type type, int64_t stage) const {
+Coords Program::holders(Type type) const {
   if (!pipeline)
-    return true;
-  const AxisState state =
-      stateOf(cast<RankedTensorType>(type), mesh)[*pipeline];
-  return state.on.empty() || llvm::is_contained(state.on, stage);
+    return {};
+  return stateOf(cast<RankedTensorType>(type), mesh)[*pipeline].on;
+}
+
+bool Program::holds(Type type, int64_t stage) const {
+  Coords on = holders(type);
+  return on.empty() || llvm::is_contained(on, stage);
 }
 
 int64_t Program::numHolders(Operation *op) const {

@@ -28,6 +28,8 @@ struct Program {
   }
   /// Whether the devices of pipeline stage `stage` hold any of a tensor.
   bool holds(mlir::Type type, int64_t stage) const;
+  /// The stages that hold any of a tensor, ascending; none listed for all.
+  Coords holders(mlir::Type type) const;
   /// How many stages do an op outside the layers, each the whole of it.
   int64_t numHolders(mlir::Operation *op) const;
 };
@@ -88,9 +90,9 @@ Bytes localBytes(mlir::Type type);
 /// What a layer keeps and needs, once.
 class Memory {
 public:
-  explicit Memory(Program &program) : program(program) {}
+  explicit Memory(Program &program);
   /// What the devices of `stage` hold throughout the step.
-  schedule::State stateOf(int64_t stage) const;
+  const schedule::State &stateOf(int64_t stage) const { return states[stage]; }
   /// Ops in the order in which a device runs them. `isKept` says which values
   /// outlive them and are counted elsewhere.
   llvm::Expected<schedule::Space>
@@ -100,7 +102,10 @@ public:
 private:
   /// Of the body of a repeat.
   llvm::Expected<schedule::Space> spaceOf(RepeatOp repeat);
+  /// Adds a tensor to one field of the stages that hold it.
+  void hold(mlir::Type type, Bytes schedule::State::*field);
   Program &program;
+  std::vector<schedule::State> states;
   llvm::DenseMap<mlir::Operation *, schedule::Space> bodies;
 };
 
@@ -111,6 +116,31 @@ private:
 /// The ops of one segment, in program order.
 struct SegmentOps {
   llvm::SmallVector<mlir::Operation *> ops;
+};
+
+/// The number of sends on the pipeline axis before a value becomes available,
+/// per stage. Most values are on one stage.
+class Level {
+public:
+  static Level everywhere(int64_t numStages) {
+    return Level(-1, llvm::SmallVector<int64_t, 1>(numStages));
+  }
+  static Level on(int64_t stage, int64_t level) {
+    return Level(stage, llvm::SmallVector<int64_t, 1>{level});
+  }
+  int64_t at(int64_t stage) const {
+    if (only < 0)
+      return levels[stage];
+    return stage == only ? levels.front() : 0;
+  }
+  /// Of a level that is everywhere.
+  void set(int64_t stage, int64_t level) { levels[stage] = level; }
+
+private:
+  Level(int64_t only, llvm::SmallVector<int64_t, 1> levels)
+      : only(only), levels(std::move(levels)) {}
+  int64_t only;
+  llvm::SmallVector<int64_t, 1> levels;
 };
 
 /// Which segment each op of the micro-batch belongs to.
@@ -131,16 +161,20 @@ private:
     mlir::Operation *op;
     int64_t stage, level;
   };
-  void levelOf(mlir::Operation *op);
+  void visit(mlir::Operation *op);
+  void visitPinned(RepeatOp repeat);
+  void visitTransfer(mlir::Operation *op);
+  /// The highest level of the operands on a stage; zero without any.
+  int64_t levelBefore(mlir::Operation *op, int64_t stage) const;
+  /// `stages`, or every one where none is listed.
+  Coords listed(Coords stages) const;
   /// A sum over stages of which only one operand is more than zero here: the
   /// gradients of a tied parameter.
   bool isSumOfOne(mlir::Operation *op, int64_t stage) const;
-  bool isBackward(mlir::Operation *op) const;
 
   Program &program;
   int64_t chunks = 1;
-  /// Sends before a value becomes available, per stage.
-  llvm::DenseMap<mlir::Value, llvm::SmallVector<int64_t>> levels;
+  llvm::DenseMap<mlir::Value, Level> levels;
   std::vector<Entry> entries;
   std::vector<SegmentOps> segments;
 };

@@ -20,7 +20,7 @@ using namespace mlir;
 using namespace dtrain;
 using namespace dtrain::conversion;
 
-bool Stages::isBackward(Operation *op) const {
+static bool isBackward(Operation *op) {
   Origin origin = Origin::forward;
   if (auto rule = dyn_cast<RuleOpInterface>(op))
     origin = rule.getOrigin();
@@ -31,15 +31,18 @@ bool Stages::isBackward(Operation *op) const {
   return origin != Origin::forward;
 }
 
-/// The level of the operands on a stage; zero where nothing precedes.
-static int64_t
-levelBefore(Operation *op, int64_t stage,
-            const DenseMap<Value, SmallVector<int64_t>> &levels) {
+int64_t Stages::levelBefore(Operation *op, int64_t stage) const {
   int64_t level = 0;
   for (Value v : op->getOperands())
     if (auto it = levels.find(v); it != levels.end())
-      level = std::max(level, it->second[stage]);
+      level = std::max(level, it->second.at(stage));
   return level;
+}
+
+Coords Stages::listed(Coords stages) const {
+  if (stages.empty())
+    llvm::append_range(stages, llvm::seq<int64_t>(program.numStages()));
+  return stages;
 }
 
 bool Stages::isSumOfOne(Operation *op, int64_t stage) const {
@@ -53,47 +56,68 @@ bool Stages::isSumOfOne(Operation *op, int64_t stage) const {
          }) <= 1;
 }
 
-void Stages::levelOf(Operation *op) {
-  int64_t numStages = program.numStages();
-  auto repeat = dyn_cast<RepeatOp>(op);
-  bool isPinned = repeat && repeat.getPinnedTo() && program.pipeline;
-  auto comm = dyn_cast<CommOpInterface>(op);
-  bool crosses = comm && program.pipeline && !isFree(op) &&
-                 program.mesh.find(comm.getAxis()) == program.pipeline;
-  for (Value result : op->getResults())
-    levels[result].assign(numStages, 0);
-  // A transfer delays its receivers by one level, whichever stage they are.
-  int64_t sent = 0;
-  if (crosses)
-    for (int64_t stage = 0; stage < numStages; ++stage)
-      if (program.holds(op->getOperand(0).getType(), stage))
-        sent = std::max(sent, levelBefore(op, stage, levels) + 1);
-  for (int64_t stage = 0; stage < numStages; ++stage) {
-    if (isPinned && static_cast<int64_t>(*repeat.getPinnedTo()) != stage) {
-      // Elsewhere the in-place tensors pass by.
-      for (auto [i, inout] : llvm::enumerate(repeat.getInout()))
-        if (auto it = levels.find(inout); it != levels.end()) {
-          int64_t level = it->second[stage];
-          levels[repeat.getInoutResults()[i]][stage] = level;
-        }
-      continue;
-    }
-    int64_t level = levelBefore(op, stage, levels);
-    auto held = [&](Value v) { return program.holds(v.getType(), stage); };
-    for (Value result : op->getResults())
-      levels[result][stage] = crosses ? sent : level;
-    if (isSumOfOne(op, stage))
-      continue;
-    // A transfer is its sender's task. Views make none, but carry dependences.
-    if (repeat || (crosses ? held(op->getOperand(0))
-                           : llvm::any_of(op->getResults(), held)))
-      entries.push_back({op, stage, level});
+void Stages::visitPinned(RepeatOp repeat) {
+  int64_t stage = *repeat.getPinnedTo();
+  int64_t level = levelBefore(repeat, stage);
+  entries.push_back({repeat, stage, level});
+  for (Value result : repeat.getResults())
+    levels.insert({result, Level::on(stage, level)});
+  // On other stages the in-place tensors pass by.
+  for (auto [inout, result] :
+       llvm::zip_equal(repeat.getInout(), repeat.getInoutResults())) {
+    Level passing = Level::everywhere(program.numStages());
+    if (auto it = levels.find(inout); it != levels.end())
+      for (int64_t s = 0; s < program.numStages(); ++s)
+        passing.set(s, it->second.at(s));
+    passing.set(stage, level);
+    levels.insert_or_assign(result, std::move(passing));
   }
+}
+
+void Stages::visitTransfer(Operation *op) {
+  // A transfer is its senders' task and delays its receivers by one level,
+  // whichever stages they are.
+  int64_t level = 0;
+  for (int64_t stage : listed(program.holders(op->getOperand(0).getType()))) {
+    int64_t before = levelBefore(op, stage);
+    entries.push_back({op, stage, before});
+    level = std::max(level, before + 1);
+  }
+  Level received = Level::everywhere(program.numStages());
+  for (int64_t stage = 0; stage < program.numStages(); ++stage)
+    received.set(stage, level);
+  levels.insert({op->getResult(0), std::move(received)});
+}
+
+void Stages::visit(Operation *op) {
+  if (op->getNumResults() == 0)
+    return;
+  auto repeat = dyn_cast<RepeatOp>(op);
+  if (repeat && repeat.getPinnedTo() && program.pipeline)
+    return visitPinned(repeat);
+  auto comm = dyn_cast<CommOpInterface>(op);
+  if (comm && program.pipeline && !isFree(op) &&
+      program.mesh.find(comm.getAxis()) == program.pipeline)
+    return visitTransfer(op);
+  Coords on = program.holders(op->getResult(0).getType());
+  Level level = on.size() == 1
+                    ? Level::on(on.front(), levelBefore(op, on.front()))
+                    : Level::everywhere(program.numStages());
+  for (int64_t stage : listed(on)) {
+    int64_t before = levelBefore(op, stage);
+    if (on.size() != 1)
+      level.set(stage, before);
+    // Views make no task, but carry dependences.
+    if (!isSumOfOne(op, stage))
+      entries.push_back({op, stage, before});
+  }
+  for (Value result : op->getResults())
+    levels.insert({result, level});
 }
 
 Stages::Stages(Program &program) : program(program) {
   for (Operation &op : program.microbatch.getBody().front())
-    levelOf(&op);
+    visit(&op);
   int64_t numStages = program.numStages();
   int64_t last = 0;
   for (const Entry &e : entries)
