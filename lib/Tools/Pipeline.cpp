@@ -59,7 +59,12 @@ void dtrain::buildPipeline(OpPassManager &pm, const PipelineSettings &settings,
            phase <= settings.to;
   };
   if (leadsTo(Phase::import)) {
+    // Rolled first, so that fusion costs as much for many layers as for few;
+    // and again, for layers that are alike only once they are fused.
+    pm.addPass(createRollLayers());
+    pm.addPass(createSinkInvariants());
     pm.addPass(createFuse());
+    pm.addPass(createHoistInvariants());
     pm.addPass(createRollLayers());
   }
   if (leadsTo(Phase::train))

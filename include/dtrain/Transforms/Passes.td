@@ -56,6 +56,22 @@ def RollLayers : Pass<"dtrain-roll-layers", "::mlir::ModuleOp"> {
   ];
 }
 
+def SinkInvariants : Pass<"dtrain-sink-invariants", "::mlir::ModuleOp"> {
+  let summary = "Compute in a layer what its shared operands are, if constants make them";
+  let description = [{
+    A mask or a table of positions that all layers share is computed inside the
+    layer, from constants, so that `dtrain-fuse` sees what it is. Where a repeat
+    is the only caller of its body.
+  }];
+}
+
+def HoistInvariants : Pass<"dtrain-hoist-invariants", "::mlir::ModuleOp"> {
+  let summary = "Compute once what a layer computes from constants alone";
+  let description = [{
+    The inverse of `dtrain-sink-invariants`, for what no fusion has used up.
+  }];
+}
+
 //===----------------------------------------------------------------------===//
 // Train: from the forward program to the training step
 //===----------------------------------------------------------------------===//
