@@ -190,6 +190,21 @@ LogicalResult Converter::convertOps(ArrayRef<Operation *> ops) {
   return success();
 }
 
+/// Adds the attention scores and the elements with dropout of the forward tasks
+/// of `scope`: what a stack may keep of them for backward.
+static void addKeptByStack(Block &scope, double &scores, double &dropped) {
+  for (auto task : scope.getOps<TaskOp>()) {
+    WorkAttr work = task.getWork();
+    if (!work || task.getOrigin() != Origin::forward)
+      continue;
+    const AttentionShape &a = work.getValue().attention;
+    if (work.getValue().cls == OpClass::Attention)
+      scores += double(a.batch) * a.heads * a.queryLength * a.keyLength;
+    if (work.getValue().dropout == ResidualDropout::Forward)
+      dropped += work.getValue().elements;
+  }
+}
+
 FailureOr<BodyOp> Converter::bodyOf(RepeatOp repeat) {
   func::FuncOp function = repeat.getBody();
   BodyOp &body = bodies[function];
@@ -210,16 +225,7 @@ FailureOr<BodyOp> Converter::bodyOf(RepeatOp repeat) {
   if (failed(convertOps(ops)))
     return failure();
   BodyFacts &fact = facts[function];
-  for (auto task : result.getContents().getOps<TaskOp>()) {
-    WorkAttr work = task.getWork();
-    if (!work || task.getOrigin() != Origin::forward)
-      continue;
-    const AttentionShape &a = work.getValue().attention;
-    if (work.getValue().cls == OpClass::Attention)
-      fact.scores += double(a.batch) * a.heads * a.queryLength * a.keyLength;
-    if (work.getValue().dropout == ResidualDropout::Forward)
-      fact.dropped += work.getValue().elements;
-  }
+  addKeptByStack(result.getContents().front(), fact.scores, fact.dropped);
   Operation *ret = function.getBody().front().getTerminator();
   unsigned first = repeat.getCarry().size() + repeat.getInout().size();
   fact.keepsInside =
@@ -315,7 +321,7 @@ LogicalResult Converter::setSpace(SegmentOp segment, ArrayRef<Operation *> ops,
         return true;
     return savedValues.contains(v) || accumulations.contains(def);
   };
-  llvm::Expected<Space> space = memory.spaceOf(ops, isKept);
+  llvm::Expected<Space> space = memory.spaceOf(ops, {}, isKept);
   if (!space)
     return program.main.emitError() << llvm::toString(space.takeError());
   space->saved = kept.saved;
@@ -357,6 +363,8 @@ LogicalResult Converter::convertSegment(int64_t stage, int64_t chunk,
   Space kept;
   DenseSet<Value> savedValues;
   collectSaved(stages.backward(stage, chunk).ops, kept, savedValues);
+  // Outside of repeats nothing is computed again.
+  addKeptByStack(segment.getContents().front(), kept.scores, kept.dropped);
   return setSpace(segment, ops.ops, backward ? Space() : kept, savedValues);
 }
 

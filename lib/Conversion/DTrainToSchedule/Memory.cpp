@@ -70,7 +70,8 @@ llvm::Expected<schedule::Space> Memory::spaceOf(RepeatOp repeat) {
   for (Operation &op : body.front())
     ops.push_back(&op);
   llvm::Expected<schedule::Space> space =
-      spaceOf(ops, [&](Value v) { return kept.contains(v); });
+      spaceOf(ops, body.getArguments().take_front(repeat.getCarry().size()),
+              [&](Value v) { return kept.contains(v); });
   if (!space)
     return space.takeError();
   unsigned first = repeat.getCarry().size() + repeat.getStacked().size();
@@ -83,28 +84,47 @@ llvm::Expected<schedule::Space> Memory::spaceOf(RepeatOp repeat) {
 }
 
 llvm::Expected<schedule::Space>
-Memory::spaceOf(ArrayRef<Operation *> ops,
+Memory::spaceOf(ArrayRef<Operation *> ops, ValueRange arriving,
                 llvm::function_ref<bool(Value)> isKept) {
   llvm::MapVector<Value, LiveRange> ranges;
   std::vector<LiveRange> all;
   schedule::Space space;
+  auto define = [&](Value v, int64_t begin, int64_t end) {
+    if (storageOf(v) == v && !isKept(v))
+      ranges.insert({v, LiveRange{MemoryCategory::Workspace,
+                                  localBytes(v.getType()), begin, end}});
+  };
+  auto use = [&](ValueRange values, int64_t end) {
+    for (Value v : values)
+      if (auto it = ranges.find(storageOf(v)); it != ranges.end())
+        it->second.end = end;
+  };
+  for (Value v : arriving)
+    define(v, 0, 0);
   for (auto [position, op] : llvm::enumerate(ops)) {
     int64_t now = position;
-    for (Value v : op->getOperands())
-      if (auto it = ranges.find(storageOf(v)); it != ranges.end())
-        it->second.end = now + 1;
-    if (auto repeat = dyn_cast<RepeatOp>(op)) {
+    auto repeat = dyn_cast<RepeatOp>(op);
+    if (repeat) {
       llvm::Expected<schedule::Space> inside = spaceOf(repeat);
       if (!inside)
         return inside.takeError();
       all.push_back(
           {MemoryCategory::Workspace, inside->workspace, now, now + 1});
       space.weights = std::max(space.weights, inside->weights);
+      // What is carried lives in the body from its arrival to its last use, as
+      // if the iterations were written out.
+      unsigned carried = repeat.getCarry().size();
+      use(repeat->getOperands().drop_front(carried), now + 1);
+      for (Value v : repeat->getResults().take_front(carried))
+        define(v, now + 1, now + 1);
+      for (Value v : repeat->getResults().drop_front(carried))
+        define(v, now, now + 1);
+      continue;
     }
+    use(op->getOperands(), now + 1);
     for (Value v : op->getResults())
-      if (storageOf(v) == v && !isa<ConstantOp>(op) && !isKept(v))
-        ranges.insert({v, LiveRange{MemoryCategory::Workspace,
-                                    localBytes(v.getType()), now, now + 1}});
+      if (!isa<ConstantOp>(op))
+        define(v, now, now + 1);
   }
   for (auto &[value, range] : ranges)
     all.push_back(range);

@@ -93,10 +93,11 @@ public:
   explicit Memory(Program &program);
   /// What the devices of `stage` hold throughout the step.
   const schedule::State &stateOf(int64_t stage) const { return states[stage]; }
-  /// Ops in the order in which a device runs them. `isKept` says which values
-  /// outlive them and are counted elsewhere.
+  /// Ops in the order in which a device runs them. The values `arriving` live
+  /// from their begin. `isKept` says which values outlive them and are counted
+  /// elsewhere.
   llvm::Expected<schedule::Space>
-  spaceOf(llvm::ArrayRef<mlir::Operation *> ops,
+  spaceOf(llvm::ArrayRef<mlir::Operation *> ops, mlir::ValueRange arriving,
           llvm::function_ref<bool(mlir::Value)> isKept);
 
 private:
