@@ -17,8 +17,8 @@
 #include "dtrain/Model/Simulate/Pipeline.h"
 #include "dtrain/Networks/Network.h"
 #include "dtrain/Tools/Driver/Estimate.h"
+#include "dtrain/Tools/Pipeline.h"
 #include "dtrain/Tools/Registration.h"
-#include "dtrain/Transforms/Passes.h"
 #include "mlir/IR/MLIRContext.h"
 #include "mlir/Pass/PassManager.h"
 #include "llvm/ADT/StringExtras.h"
@@ -100,13 +100,14 @@ void BM_ImportGpt3(benchmark::State &state) {
   OnnxImportOptions options;
   options.batch = 16;
   options.bindings["seq"] = 2048;
+  PipelineSettings settings;
+  settings.to = Phase::import;
   for (auto _ : state) {
     auto context = makeContext();
     auto module = importOnnx(MemoryBufferRef(contents, "gpt3-175b"), options,
                              context.get());
     mlir::PassManager pm(context.get());
-    pm.addPass(createFuse());
-    pm.addPass(createRollLayers());
+    buildPipeline(pm, settings, Phase::import);
     if (!module || failed(pm.run(*module)))
       return state.SkipWithError("the import failed");
   }
