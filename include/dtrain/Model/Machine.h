@@ -46,14 +46,15 @@ double bytesOf(Precision p);
 struct PeakRate {
   Precision precision = Precision::BF16;
   Sourced<FlopRate> rate;
-  /// Multiplies ContractionModel::computeEfficiency: FIDELITY 1.4.
+  /// Multiplies ContractionModel::computeEfficiency: docs/calibration.md, FP8.
   Sourced<Ratio> efficiency;
   /// Multiplies Chip::energyPerFlop.
   Sourced<Ratio> energy;
 };
 
 /// T = launch + max(flops / (computeEfficiency * peak),
-///                  bytes / (memoryEfficiency * bandwidth)): FIDELITY 1.3.
+///                  bytes / (memoryEfficiency * bandwidth)):
+///                  docs/calibration.md, Contractions.
 struct ContractionModel {
   Sourced<Ratio> computeEfficiency, memoryEfficiency;
   Sourced<Time> launch;
@@ -65,7 +66,7 @@ struct NarrowHead {
   Sourced<Ratio> slowdown; // >= 1
 };
 
-/// A fused (flash) attention kernel: FIDELITY 2.
+/// A fused (flash) attention kernel: docs/calibration.md, Attention.
 /// T = launch + 2 b a (d + e) (pairs + overheadTokens * s) * slowdown
 ///              / (efficiency * peak)
 /// with b sequences, a heads of widths d and e, s queries, and pairs = s^2/2 if
@@ -78,7 +79,8 @@ struct AttentionModel {
   llvm::SmallVector<NarrowHead, 2> narrowHeads;
 };
 
-/// T = kernels * launch + bytes / (efficiency * bandwidth): FIDELITY 3.
+/// T = kernels * launch + bytes / (efficiency * bandwidth):
+/// docs/calibration.md, Memory-bound ops.
 struct MemoryBoundModel {
   Sourced<Ratio> efficiency;
   Sourced<Time> launch;
@@ -103,7 +105,8 @@ struct Chip {
   const PeakRate *findPeak(Precision p) const;
 };
 
-/// Two-protocol collective model inside a node: FIDELITY 4.
+/// Two-protocol collective model inside a node: docs/calibration.md,
+/// Collectives.
 ///   LL     = a0 + a1*K + F*S / (b1*L)
 ///   Simple = c0 + c1*K + F*S / (b2*L) + g*sqrt(F*S / L)
 /// with K = 2(n-1) or n-1 and F = 2(n-1)/n or (n-1)/n; the faster one runs.
@@ -178,7 +181,7 @@ enum class AttentionKernel : uint8_t {
 llvm::StringRef stringifyAttentionKernel(AttentionKernel kernel);
 std::optional<AttentionKernel> parseAttentionKernel(llvm::StringRef text);
 
-/// Facts about a software stack: FIDELITY 5, "Stack profiles".
+/// Facts about a software stack: docs/calibration.md, Stacks.
 struct Stack {
   std::string name;
   Sourced<AttentionKernel> attention;
@@ -198,7 +201,7 @@ struct Stack {
   /// mask written forward; a kernel of its own backward.
   Sourced<Bytes> residualDropoutForward, residualDropoutBackward;
   /// Cast and transpose of an operand to a type of one byte or less, per
-  /// element: FIDELITY 1.4.
+  /// element: docs/calibration.md, FP8.
   Sourced<Bytes> castTraffic;
   /// Time of a grouped (per expert) contraction over that of a batched one.
   Sourced<Ratio> groupedSlowdown;

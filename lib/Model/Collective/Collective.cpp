@@ -81,7 +81,7 @@ static Bytes throughBusiestLink(CollectiveKind kind, Bytes tensor, double n) {
   return llvm::cantFail(sentPerDevice(kind, tensor, static_cast<int64_t>(n)));
 }
 
-/// sqrt(gSquared * x): FIDELITY 4's g*sqrt(x).
+/// sqrt(gSquared * x): docs/calibration.md, Collectives.
 static Time rampTime(const CollectiveModel &model, Time wire) {
   return Time::fromBase(std::sqrt(model.gSquared.value.base() * wire.base()));
 }

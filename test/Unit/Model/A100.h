@@ -16,13 +16,14 @@ template <typename Q> Sourced<Q> given(double base) {
   return {Q::fromBase(base), Basis::Assumed, "test"};
 }
 
-/// An A100 SXM 80 GB with the calibration of FIDELITY 1.3, 2 and 4, in nodes of
-/// eight with eight 25 GB/s interfaces.
+/// An A100 SXM 80 GB with the calibration of docs/calibration.md, Contractions,
+/// Attention and Collectives, in nodes of eight with eight 25 GB/s interfaces.
 Machine a100();
-/// FIDELITY 5's meg21: unfused, with dropout, fp16 gradients.
+/// Like megatron-2021 (docs/calibration.md, Stacks): unfused, with dropout,
+/// fp16 gradients.
 Stack megatron2021();
-/// FIDELITY 5's mcore: fused attention, fp32 gradients accumulated in the
-/// epilogue.
+/// Like megatron-core (docs/calibration.md, Stacks): fused attention, fp32
+/// gradients accumulated in the epilogue.
 Stack megatronCore();
 
 /// The message of a failed Expected; fails the test if there is a value.

@@ -8,7 +8,7 @@
 /// \file
 /// What a collective costs on a machine of nodes: inside one node by a
 /// two-protocol model, across nodes by the share of the node's network that the
-/// group gets (FIDELITY 4).
+/// group gets (docs/calibration.md, Collectives).
 ///
 /// Sizes are those of the tensor's local block when the axis is replicated,
 /// written B below, whatever the kind: the full result of an all_gather, the

@@ -7,7 +7,7 @@
 ///
 /// \file
 /// What a software stack hides of its communication behind compute
-/// (FIDELITY 5).
+/// (docs/calibration.md, Stacks).
 ///
 //===----------------------------------------------------------------------===//
 

@@ -95,16 +95,19 @@ llvm::Expected<Time> timeOf(const OpWork &work, const Machine &machine,
 llvm::Expected<Flops> flopsOf(const GemmShape &shape);
 
 /// One contraction that moves `traffic`: launch + max(flops / (E * peak),
-/// traffic / (eta * bandwidth)), with E of the precision (FIDELITY 1.3, 1.4).
+/// traffic / (eta * bandwidth)), with E of the precision (docs/calibration.md,
+/// Contractions, FP8).
 llvm::Expected<Time> contractionTime(const Machine &machine,
                                      Precision precision,
                                      const GemmShape &shape, Bytes traffic);
 
-/// kernels * launch + traffic / (eta * bandwidth) (FIDELITY 3).
+/// kernels * launch + traffic / (eta * bandwidth) (docs/calibration.md,
+/// Memory-bound ops).
 llvm::Expected<Time> memoryBoundTime(const Machine &machine, int64_t kernels,
                                      Bytes traffic);
 
-/// One fused attention kernel, forward or backward (FIDELITY 2).
+/// One fused attention kernel, forward or backward (docs/calibration.md,
+/// Attention).
 llvm::Expected<Time> fusedAttentionTime(const Machine &machine,
                                         const AttentionModel &kernel,
                                         Precision precision,
@@ -112,7 +115,7 @@ llvm::Expected<Time> fusedAttentionTime(const Machine &machine,
                                         bool backward);
 
 /// Attention as batched matrix multiplications without causal skipping, softmax
-/// and, in a stack that has it, dropout (FIDELITY 2).
+/// and, in a stack that has it, dropout (docs/calibration.md, Attention).
 llvm::Expected<OpCost> unfusedAttentionCost(const Machine &machine,
                                             const Stack &stack,
                                             Precision precision,

@@ -121,8 +121,8 @@ TEST(ComputeTest, MemoryBoundOps) {
 }
 
 TEST(ComputeTest, ResidualDropoutAddsHalfAPassForward) {
-  // FIDELITY 3, u = 2*T*h: 3.5u instead of 3u forward; 5.5u and one kernel more
-  // instead of 3u backward.
+  // docs/calibration.md, Memory-bound ops, u = 2*T*h: 3.5u instead of 3u
+  // forward; 5.5u and one kernel more instead of 3u backward.
   double elements = 2048 * 12288, u = 2 * elements;
   OpWork work = ofElements(OpClass::MemoryBound, elements, 2 * u, u);
   work.dropout = ResidualDropout::Forward;

@@ -74,7 +74,7 @@ TEST(PipelineTest, InterleavingDividesTheBubble) {
       }
 }
 
-/// FIDELITY 5: with the slowest stage M and sum over stages S,
+/// With the slowest stage M and sum over stages S,
 /// m*M + S - M where the last stage is the slowest.
 TEST(PipelineTest, SlowLastStage) {
   PipelineProblem problem = equalStages(oneForwardOneBackwardOrder(), 4, 1, 16);
