@@ -62,7 +62,8 @@ struct FusePass : dtrain::impl::FuseBase<FusePass> {
   }
 
   /// Whether ops may be equal that were not when equal ops were last merged. A
-  /// fusion makes one op of several; only the clean-up makes different ops equal.
+  /// fusion makes one op of several; only the clean-up makes different ops
+  /// equal.
   bool unmerged = true;
 
   /// One sweep over the function; what has no uses any more goes.
@@ -77,7 +78,7 @@ struct FusePass : dtrain::impl::FuseBase<FusePass> {
       changed |= fusion(op, rewriter);
     }
     unmerged |= changed && fusion == fuse::cleanUp;
-    bool merging = unmerged && fusion == fuse::cleanUp;
+    bool merging = unmerged && !changed && fusion == fuse::cleanUp;
     if (changed || merging) {
       bool merged = false;
       if (merging) {

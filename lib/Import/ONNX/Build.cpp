@@ -30,20 +30,39 @@ std::string onnx_import::termOf(unsigned rank, ArrayRef<int64_t> units) {
   return term;
 }
 
-FailureOr<SmallVector<SmallVector<int64_t>>>
-Node::infer(StringRef text, bool broadcasts, ValueRange operands) {
+FailureOr<RuleAttr> Node::ruleOf(StringRef text) {
+  RuleAttr &attr = importer.rules[text];
+  if (attr)
+    return attr;
   llvm::Expected<Rule> rule = Rule::parse(text);
   if (!rule)
     return error() << "rule \"" << text
                    << "\": " << llvm::toString(rule.takeError());
-  auto shapes = inferShapes(*rule, broadcasts, operands);
+  return attr = RuleAttr::get(builder().getContext(), *rule);
+}
+
+FailureOr<SmallVector<SmallVector<int64_t>>>
+Node::infer(StringRef text, bool broadcasts, ValueRange operands) {
+  // Types are unique, so their addresses stand for them.
+  SmallString<128> key(text);
+  for (Type type : operands.getTypes()) {
+    const void *address = type.getAsOpaquePointer();
+    key.append(
+        StringRef(reinterpret_cast<const char *>(&address), sizeof(address)));
+  }
+  if (auto it = importer.inferred.find(key); it != importer.inferred.end())
+    return it->second;
+  FailureOr<RuleAttr> rule = ruleOf(text);
+  if (failed(rule))
+    return failure();
+  auto shapes = inferShapes(rule->getValue(), broadcasts, operands);
   if (!shapes)
     return error() << llvm::toString(shapes.takeError()) << " (operands "
                    << operands.getTypes() << ")";
   for (const SmallVector<int64_t> &shape : *shapes)
     if (failed(checkShape(shape)))
       return failure();
-  return *shapes;
+  return importer.inferred[key] = *shapes;
 }
 
 LogicalResult Node::checkShape(ArrayRef<int64_t> shape) const {
@@ -68,22 +87,37 @@ FailureOrValue Node::elementwise(Elementwise kind, ValueRange operands,
   auto shapes = infer(rules[operands.size() - 1], true, operands);
   if (failed(shapes))
     return failure();
-  return buildElementwise(builder(), loc, kind, operands, constant,
-                          element ? element : floatElementOf(operands));
+  auto type = RankedTensorType::get(
+      shapes->front(), element ? element : floatElementOf(operands));
+  return ElementwiseOp::create(builder(), loc, TypeRange(type), kind, operands,
+                               constant ? builder().getF64FloatAttr(*constant)
+                                        : FloatAttr(),
+                               Origin::forward, OpStateAttr())
+      .getResults()
+      .front();
 }
 
 FailureOrValue Node::dot(const Twine &einsum, ValueRange operands) {
   std::string text = einsum.str();
-  if (failed(infer(text, false, operands)))
+  auto shapes = infer(text, false, operands);
+  FailureOr<RuleAttr> rule = ruleOf(text);
+  if (failed(shapes) || failed(rule))
     return failure();
-  return buildDot(builder(), loc, text, operands);
+  auto type = RankedTensorType::get(shapes->front(), floatElementOf(operands));
+  return DotOp::create(builder(), loc, type, operands, *rule, Origin::forward,
+                       OpStateAttr())
+      .getResult();
 }
 
 FailureOrValue Node::move(const Twine &einsum, Value input,
                           ArrayRef<int64_t> shape) {
-  if (failed(checkShape(shape)))
+  FailureOr<RuleAttr> rule = ruleOf(einsum.str());
+  if (failed(checkShape(shape)) || failed(rule))
     return failure();
-  return buildMove(builder(), loc, einsum.str(), input, shape);
+  auto type = RankedTensorType::get(shape, tensorType(input).getElementType());
+  return MoveOp::create(builder(), loc, type, input, *rule, Origin::forward,
+                        OpStateAttr())
+      .getResult();
 }
 
 /// The factors that refine two shapes of the same product, as the rule of a

@@ -101,6 +101,10 @@ public:
 
   int64_t opset = 1;
   mlir::OpBuilder builder;
+  /// Layers repeat: rules by text, and the result shapes that rules gave by
+  /// text and operand types.
+  llvm::StringMap<RuleAttr> rules;
+  llvm::StringMap<llvm::SmallVector<llvm::SmallVector<int64_t>>> inferred;
   /// The fixed batch that `rebatch` replaces, and by what.
   std::optional<std::pair<int64_t, int64_t>> rebatched;
 

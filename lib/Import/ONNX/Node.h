@@ -117,6 +117,8 @@ private:
   /// Result shapes of a rule, or a diagnostic.
   mlir::FailureOr<llvm::SmallVector<llvm::SmallVector<int64_t>>>
   infer(llvm::StringRef rule, bool broadcasts, mlir::ValueRange operands);
+  /// The attribute of a rule.
+  mlir::FailureOr<RuleAttr> ruleOf(llvm::StringRef text);
 };
 
 /// Factor names a, b, … z, f26, …
