@@ -66,6 +66,7 @@ void dtrain::buildPipeline(OpPassManager &pm, const PipelineSettings &settings,
     pm.addPass(createFuse());
     pm.addPass(createHoistInvariants());
     pm.addPass(createRollLayers());
+    pm.addPass(createVerifyImport());
   }
   if (leadsTo(Phase::train))
     buildTrain(pm, settings);

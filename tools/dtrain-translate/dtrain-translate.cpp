@@ -8,6 +8,7 @@
 #include "dtrain/Import/ONNX/Import.h"
 #include "mlir/IR/Diagnostics.h"
 #include "mlir/IR/MLIRContext.h"
+#include "mlir/IR/Verifier.h"
 #include "mlir/Support/FileUtilities.h"
 #include "llvm/Support/CommandLine.h"
 #include "llvm/Support/InitLLVM.h"
@@ -95,7 +96,7 @@ int main(int argc, char **argv) {
   } else {
     module = dtrain::importOnnx(input, options, &context);
   }
-  if (!module)
+  if (!module || mlir::failed(mlir::verify(*module)))
     return 1;
   std::string error;
   std::unique_ptr<ToolOutputFile> file = mlir::openOutputFile(output, &error);

@@ -73,6 +73,20 @@ def HoistInvariants : Pass<"dtrain-hoist-invariants", "::mlir::ModuleOp"> {
 }
 
 //===----------------------------------------------------------------------===//
+// Import
+//===----------------------------------------------------------------------===//
+
+def VerifyImport : Pass<"dtrain-verify-import", "::mlir::ModuleOp"> {
+  let summary = "A forward program from named arguments to one scalar loss";
+  let description = [{
+    Verifies the module, and the contract of the import phase: `@main` has one
+    block, arguments with the role of a parameter, an input or a label, and one
+    result, the scalar loss; all ops are forward compute ops and repeats. Reports
+    every breach; sets `dtrain.phase`.
+  }];
+}
+
+//===----------------------------------------------------------------------===//
 // Train: from the forward program to the training step
 //===----------------------------------------------------------------------===//
 

@@ -381,8 +381,6 @@ OwningOpRef<ModuleOp> Importer::finish(Value loss) {
          builder.getNamedAttr(kNameAttr,
                               builder.getStringAttr(argument.name))}));
   func.setArgAttrsAttr(builder.getArrayAttr(attributes));
-  if (failed(verify(*module)))
-    return {};
   return std::move(module);
 }
 
