@@ -5,6 +5,7 @@ Every round runs each command once, so that what else the machine does falls on 
 gives medians over the rounds."""
 
 import os
+import resource
 import statistics
 import subprocess
 import sys
@@ -32,10 +33,10 @@ MACHINE = " --target a100-80gb-dgx-ib --micro-batch 1 --bind seq=2048"
 
 def run(words, directory):
     """Seconds on the clock and of the processor."""
-    before, start = os.times(), time.perf_counter()
+    before, start = resource.getrusage(resource.RUSAGE_CHILDREN), time.perf_counter()
     subprocess.run(words, cwd=directory, stdout=subprocess.DEVNULL, check=True)
-    wall, after = time.perf_counter() - start, os.times()
-    spent = after.children_user + after.children_system - before.children_user - before.children_system
+    wall, after = time.perf_counter() - start, resource.getrusage(resource.RUSAGE_CHILDREN)
+    spent = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
     return wall, spent
 
 
