@@ -49,6 +49,7 @@ private:
   LogicalResult convertSegment(int64_t stage, int64_t chunk, bool backward);
   LogicalResult convertTail(int64_t stage);
   void collectTails();
+  Value createTask(Operation *op, Attribute payload, ValueRange after);
   /// Tasks and calls of `ops` at the insertion point.
   LogicalResult convertOps(ArrayRef<Operation *> ops);
   FailureOr<BodyOp> bodyOf(RepeatOp repeat);
@@ -152,6 +153,14 @@ static Origin originOf(Operation *op) {
   return cast<CommOpInterface>(op).getOrigin();
 }
 
+Value Converter::createTask(Operation *op, Attribute payload,
+                            ValueRange after) {
+  return TaskOp::create(builder, op->getLoc(), EventType::get(op->getContext()),
+                        op->getName().getIdentifier(), after, payload,
+                        OriginAttr::get(op->getContext(), originOf(op)),
+                        CostAttr(), AtAttr());
+}
+
 LogicalResult Converter::convertOps(ArrayRef<Operation *> ops) {
   DenseMap<Value, Events> events;
   for (Operation *op : ops) {
@@ -175,13 +184,9 @@ LogicalResult Converter::convertOps(ArrayRef<Operation *> ops) {
       if (failed(payload))
         return failure();
       if (*payload) {
-        auto task = TaskOp::create(
-            builder, op->getLoc(), EventType::get(op->getContext()),
-            op->getName().getIdentifier(), after.getArrayRef(), *payload,
-            OriginAttr::get(op->getContext(), originOf(op)), CostAttr(),
-            AtAttr());
+        Value done = createTask(op, *payload, after.getArrayRef());
         after.clear();
-        after.insert(task.getDone());
+        after.insert(done);
       }
     }
     for (Value v : op->getResults())
@@ -372,7 +377,17 @@ LogicalResult Converter::convertTail(int64_t stage) {
   OpBuilder::InsertionGuard guard(builder);
   SegmentOp segment = createSegment(SegmentKind::tail, 0, 1);
   builder.createBlock(&segment.getContents());
-  return convertOps(tails[stage]);
+  FailureOr<std::vector<TailGroup>> groups =
+      groupTail(tails[stage], [&](Operation *op) { return payloadOf(op); });
+  if (failed(groups))
+    return failure();
+  SmallVector<Value> events;
+  for (const TailGroup &group : *groups) {
+    SmallVector<Value> after = llvm::map_to_vector(
+        group.after, [&](unsigned before) { return events[before]; });
+    events.push_back(createTask(group.first, group.payload, after));
+  }
+  return success();
 }
 
 void Converter::collectTails() {

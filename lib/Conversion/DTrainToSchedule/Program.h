@@ -111,6 +111,26 @@ private:
 };
 
 //===----------------------------------------------------------------------===//
+// Tail
+//===----------------------------------------------------------------------===//
+
+/// Ops after the micro-batches that run as one: gradients of all parameters are
+/// synchronised in one buffer and updated by one kernel.
+struct TailGroup {
+  mlir::Operation *first;
+  mlir::Attribute payload;
+  /// Groups before this one that it waits for.
+  llvm::SmallVector<unsigned> after;
+};
+
+/// Groups `ops`, of which `payloadOf` gives the payloads: those of one name,
+/// kind, axis or class, type and depth of dependences.
+mlir::FailureOr<std::vector<TailGroup>> groupTail(
+    llvm::ArrayRef<mlir::Operation *> ops,
+    llvm::function_ref<mlir::FailureOr<mlir::Attribute>(mlir::Operation *)>
+        payloadOf);
+
+//===----------------------------------------------------------------------===//
 // Stages
 //===----------------------------------------------------------------------===//
 

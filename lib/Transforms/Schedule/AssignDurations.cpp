@@ -38,8 +38,8 @@ private:
   FailureOr<TaskCost> costOf(TaskOp task);
   Expected<TaskCost> compute(const TaskWork &work);
   Expected<TaskCost> communicate(const TaskComm &comm);
-  /// Sets what dependents of `tasks` wait for: `exposed` of their whole time.
-  void expose(ArrayRef<TaskOp> tasks, Time whole, Time exposed);
+  /// What dependents of a communication within a scope wait for, of its time.
+  FailureOr<Time> exposedOf(TaskOp comm, Time time);
   /// Compute and exposed communication of a segment or body without its host.
   Time deviceTime(Block &scope);
 
@@ -126,51 +126,42 @@ FailureOr<TaskCost> Pricer::costOf(TaskOp task) {
 // Scopes
 //===----------------------------------------------------------------------===//
 
-void Pricer::expose(ArrayRef<TaskOp> tasks, Time whole, Time exposed) {
-  if (whole == Time())
-    return;
-  double share = toDouble(exposed / whole);
-  for (TaskOp task : tasks) {
-    TaskCost cost = task.getCost()->getValue();
-    cost.exposed = cost.device * share;
-    setCost(task, cost);
+FailureOr<Time> Pricer::exposedOf(TaskOp comm, Time time) {
+  if (comm.getOrigin() != Origin::backward)
+    return orDiagnose(comm, exposedTensorForward(stack, time));
+  // What may run meanwhile: the weight gradients before the first task that
+  // needs the result.
+  Time hiding;
+  for (Operation *op = comm->getNextNode(); op; op = op->getNextNode()) {
+    if (llvm::is_contained(op->getOperands(), comm.getDone()))
+      break;
+    auto task = dyn_cast<TaskOp>(op);
+    if (task && task.getWork() && task.getWork().getValue().weightGradient) {
+      FailureOr<TaskCost> cost = costOf(task);
+      if (failed(cost))
+        return failure();
+      hiding += cost->device;
+    }
   }
+  return orDiagnose(comm, exposedTensorBackward(stack, time, hiding,
+                                                /*sequenceParallel=*/false));
 }
 
 LogicalResult Pricer::priceScope(Block &scope) {
-  SmallVector<TaskOp> forward, backward;
-  Time forwardTime, backwardTime, weightGradients;
   for (auto task : scope.getOps<TaskOp>()) {
     FailureOr<TaskCost> cost = costOf(task);
     if (failed(cost))
       return failure();
-    setCost(task, *cost);
-    if (WorkAttr work = task.getWork()) {
-      if (work.getValue().weightGradient)
-        weightGradients += cost->device;
-    } else if (isPipelineTransfer(task)) {
-      expose(task, Time::fromBase(1),
-             Time::fromBase(1) * stack.pipelineExposed.value);
-    } else if (task.getOrigin() == Origin::backward) {
-      backward.push_back(task);
-      backwardTime += cost->device;
-    } else {
-      forward.push_back(task);
-      forwardTime += cost->device;
+    if (isPipelineTransfer(task)) {
+      cost->exposed = cost->device * stack.pipelineExposed.value;
+    } else if (task.getComm()) {
+      FailureOr<Time> exposed = exposedOf(task, cost->device);
+      if (failed(exposed))
+        return failure();
+      cost->exposed = *exposed;
     }
+    setCost(task, *cost);
   }
-  Operation *owner = scope.getParentOp();
-  FailureOr<Time> exposed =
-      orDiagnose(owner, exposedTensorForward(stack, forwardTime));
-  if (failed(exposed))
-    return failure();
-  expose(forward, forwardTime, *exposed);
-  exposed = orDiagnose(
-      owner, exposedTensorBackward(stack, backwardTime, weightGradients,
-                                   /*sequenceParallel=*/false));
-  if (failed(exposed))
-    return failure();
-  expose(backward, backwardTime, *exposed);
   return success();
 }
 
@@ -226,7 +217,14 @@ LogicalResult Pricer::priceTail(RankClassOp rankClass) {
                           backward / static_cast<double>(plan.getChunks())));
   if (failed(exposed))
     return failure();
-  expose(sync, syncTime, *exposed);
+  if (syncTime == Time())
+    return success();
+  double share = toDouble(*exposed / syncTime);
+  for (TaskOp task : sync) {
+    TaskCost cost = task.getCost()->getValue();
+    cost.exposed = cost.device * share;
+    setCost(task, cost);
+  }
   return success();
 }
 

@@ -1,0 +1,35 @@
+// RUN: dtrain-opt %s -split-input-file -verify-diagnostics
+
+// expected-error @below {{expected one of class, precision, contract, flops, read, written, gemm, attention, elements, kernels, grouped, dropout, weight_gradient, found 'colour'}}
+module attributes {a = #schedule.work<colour = 1>} {}
+
+// -----
+
+// Fields come in their order.
+// expected-error @below {{expected one of kernels, grouped, dropout, weight_gradient, found 'flops'}}
+module attributes {a = #schedule.work<class = loss, elements = 1.0, flops = 1.0 FLOP>} {}
+
+// -----
+
+// expected-error @below {{mismatched unit 's': expected one of}}
+module attributes {a = #schedule.work<class = loss, flops = 1.0 s>} {}
+
+// -----
+
+// expected-error @below {{expected one of contraction, attention, attention_backward, memory_bound, loss, loss_backward, accumulate, optimizer, move, found 'magic'}}
+module attributes {a = #schedule.work<class = magic>} {}
+
+// -----
+
+// expected-error @below {{expected 4 extents, found 3}}
+module attributes {a = #schedule.work<class = contraction, gemm = [1, 2, 3]>} {}
+
+// -----
+
+// expected-error @below {{expected '>', found 'extra'}}
+module attributes {a = #schedule.comm<kind = send, axis = "pp", between = [0, 1], extra = 1>} {}
+
+// -----
+
+// expected-error @below {{expected one of all_reduce, all_gather, reduce_scatter, all_to_all, broadcast, reduce, gather, scatter, send, found 'shout'}}
+module attributes {a = #schedule.comm<kind = shout>} {}
