@@ -50,7 +50,7 @@ llvm::StringRef dtrain::stringifyTransition(Transition t) {
 }
 
 //===----------------------------------------------------------------------===//
-// Prices: RULES 3.2
+// Prices: docs/design.md
 //===----------------------------------------------------------------------===//
 
 namespace {
@@ -201,7 +201,7 @@ std::optional<EdgeCost> dtrain::edge(llvm::ArrayRef<MeshAxis> mesh,
 }
 
 //===----------------------------------------------------------------------===//
-// Paths: RULES 3.3
+// Paths: docs/design.md
 //===----------------------------------------------------------------------===//
 
 namespace {

@@ -260,7 +260,7 @@ static AtomSet setOf(const Term &term) {
   return set;
 }
 
-/// Finds out what each factor is; RULES.md's names.
+/// Finds out what each factor is; the names of the op table.
 std::string Matcher::classify() {
   for (Term *term : {&q.term, &k.term, &v.term, &weights, &output})
     *term = space.resolve(*term);

@@ -13,7 +13,7 @@
 ///
 //===----------------------------------------------------------------------===//
 
-#include "PlacementGraph.h"
+#include "Propagator.h"
 #include "dtrain/Transforms/Passes.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/SetVector.h"
@@ -25,71 +25,6 @@ namespace dtrain {
 #define GEN_PASS_DEF_PROPAGATEPLACEMENT
 #include "dtrain/Transforms/Passes.h.inc"
 } // namespace dtrain
-
-/// The union of two coordinate sets on an axis; empty means all.
-static Coords unite(const Coords &a, const Coords &b, int64_t size) {
-  if (a.empty() || b.empty())
-    return {};
-  Coords result(a);
-  llvm::append_range(result, b);
-  llvm::sort(result);
-  result.erase(std::unique(result.begin(), result.end()), result.end());
-  return static_cast<int64_t>(result.size()) == size ? Coords() : result;
-}
-
-namespace {
-
-/// A possible state of an op with what ranks it: parallel splits before
-/// reducing ones before pins, then the bytes that it makes move, then the
-/// operand that it comes from.
-struct Candidate {
-  OpAxisState state;
-  unsigned rank;
-  double bytes;
-  unsigned operand;
-  bool operator<(const Candidate &o) const {
-    return std::tie(rank, bytes, operand) <
-           std::tie(o.rank, o.bytes, o.operand);
-  }
-};
-
-class Propagator {
-public:
-  Propagator(PlacementGraph &graph) : graph(graph) {}
-  LogicalResult run();
-
-private:
-  PlacementGraph &graph;
-
-  int64_t sizeOf(unsigned axis) const { return graph.getMesh()[axis].size; }
-  bool takesPart(const PlacedNode &node, unsigned axis) {
-    return !graph.isInside(node.op, axis);
-  }
-
-  LogicalResult applyStates();
-  LogicalResult applySeed(SeedOp seed);
-  void pinRepeats(unsigned axis);
-  void propagate(unsigned axis);
-  bool forward(unsigned axis);
-  bool backward(unsigned axis);
-  bool decideArguments(unsigned axis);
-  void passPartials(unsigned axis);
-  void finish(unsigned axis);
-
-  bool isValid(const PlacedNode &node, unsigned axis, const OpAxisState &state);
-  double reshardBytes(const PlacedNode &node, unsigned axis,
-                      const OpAxisState &state);
-  bool decide(PlacedNode &node, unsigned axis, const OpAxisState &state);
-  unsigned rankOf(const PlacedNode &node, const OpAxisState &state);
-  void add(SmallVectorImpl<Candidate> &list, const PlacedNode &node,
-           unsigned axis, OpAxisState state, unsigned operand);
-  std::optional<OpAxisState> joinPartials(const PlacedNode &node,
-                                          unsigned axis);
-  bool enterRepeat(RepeatOp repeat, unsigned axis);
-  bool adopt(Value value, unsigned axis, const AxisState &state);
-};
-
-} // namespace
 
 //===----------------------------------------------------------------------===//
 // Deciding one op
@@ -169,40 +104,6 @@ bool Propagator::decide(PlacedNode &node, unsigned axis,
     if (!graph.stateOf(node.op->getResult(j), axis))
       graph.setState(node.op->getResult(j), axis, gives(node.rule, j, state));
   return true;
-}
-
-/// A group of operands that are all partial, or zero, or on some coordinates
-/// only: the op adds what they hold and reduces nothing.
-std::optional<OpAxisState> Propagator::joinPartials(const PlacedNode &node,
-                                                    unsigned axis) {
-  auto groups = node.rule.rule.linearGroups();
-  for (auto [g, group] : llvm::enumerate(groups)) {
-    if (group.size() < 2)
-      continue;
-    unsigned partial = 0, pinned = 0;
-    bool ok = true;
-    Coords on;
-    bool first = true, samePin = true;
-    for (unsigned i : group) {
-      Value v = node.op->getOperand(i);
-      std::optional<AxisState> s = graph.stateOf(v, axis);
-      if (!s) {
-        ok &= graph.classOf(v, axis).zero;
-        continue;
-      }
-      bool isPartial =
-          s->kind == AxisState::Partial && s->reduce == ReduceOp::Sum;
-      partial += isPartial;
-      pinned += s->kind == AxisState::Pinned;
-      ok &= isPartial || s->kind == AxisState::Pinned;
-      samePin &= first || s->on == on;
-      on = first ? s->on : unite(on, s->on, sizeOf(axis));
-      first = false;
-    }
-    if (ok && (partial || (pinned > 1 && !samePin)))
-      return OpAxisState::linear(g, on);
-  }
-  return std::nullopt;
 }
 
 //===----------------------------------------------------------------------===//
@@ -352,111 +253,6 @@ bool Propagator::decideArguments(unsigned axis) {
     }
   }
   return changed;
-}
-
-/// RULES 3.4: the largest set of ops that can let partial sums through without
-/// making larger what is then reduced, and without a sibling that needs them
-/// reduced.
-void Propagator::passPartials(unsigned axis) {
-  llvm::DenseMap<Operation *, unsigned> passing; // op -> linear group
-  auto isPartial = [&](Value v) {
-    if (std::optional<AxisState> s = graph.stateOf(v, axis))
-      return s->kind == AxisState::Partial && s->reduce == ReduceOp::Sum;
-    return v.getDefiningOp() && passing.count(v.getDefiningOp());
-  };
-  auto isFree = [&](Value v) {
-    return !graph.stateOf(v, axis) && graph.classOf(v, axis).zero;
-  };
-  auto elements = [](Value v) {
-    return static_cast<double>(tensorType(v).getNumElements()) *
-           elementBytes(tensorType(v).getElementType());
-  };
-  auto accepts = [&](OpOperand &use) {
-    if (passing.count(use.getOwner()))
-      return true;
-    if (std::optional<AxisState> s = graph.demand(use, axis))
-      return s->kind == AxisState::Partial;
-    if (graph.passesThrough(use, axis))
-      return false;
-    // A carried sum that starts from zero stays partial.
-    auto func = dyn_cast<func::FuncOp>(use.getOwner()->getParentOp());
-    return isa<func::ReturnOp>(use.getOwner()) && func != graph.main &&
-           use.getOperandNumber() < func.getNumArguments() &&
-           graph.classOf(func.getArgument(use.getOperandNumber()), axis).zero;
-  };
-  // What goes straight into a zero-initialised sum is reduced with it, once,
-  // whatever its size.
-  auto feedsSum = [&](PlacedNode &node) {
-    return llvm::all_of(node.op->getResults(), [&](Value r) {
-      return llvm::all_of(r.getUsers(), [&](Operation *user) {
-        return isa<RuleOpInterface>(user) &&
-               llvm::any_of(user->getOperands(), isFree);
-      });
-    });
-  };
-  auto groupThatPasses = [&](PlacedNode &node) -> std::optional<unsigned> {
-    auto groups = node.rule.rule.linearGroups();
-    for (auto [g, group] : llvm::enumerate(groups)) {
-      bool any = false, all = true;
-      double partialSize = 0, resultSize = 0;
-      for (unsigned i : group) {
-        Value v = node.op->getOperand(i);
-        any |= isPartial(v);
-        all &= isPartial(v) || isFree(v);
-        if (isPartial(v))
-          partialSize += elements(v);
-      }
-      for (Value r : node.op->getResults())
-        resultSize += elements(r);
-      if (any && all && (resultSize <= partialSize || feedsSum(node)))
-        return g;
-    }
-    return std::nullopt;
-  };
-  // Start from every op that has a group of candidates at all, reached from the
-  // partial values; then drop violators until none is left.
-  bool changed = true;
-  while (changed) {
-    changed = false;
-    for (PlacedNode &node : graph.nodes)
-      if (!node.state[axis] && takesPart(node, axis) && !passing.count(node.op))
-        if (std::optional<unsigned> g = groupThatPasses(node)) {
-          passing[node.op] = *g;
-          changed = true;
-        }
-  }
-  changed = true;
-  while (changed) {
-    changed = false;
-    for (PlacedNode &node : graph.nodes) {
-      if (!passing.count(node.op))
-        continue;
-      auto group = node.rule.rule.linearGroups()[passing[node.op]];
-      bool ok = groupThatPasses(node).has_value();
-      for (unsigned i : group)
-        if (isPartial(node.op->getOperand(i)))
-          for (OpOperand &use : node.op->getOperand(i).getUses())
-            ok &= accepts(use);
-      if (!ok) {
-        passing.erase(node.op);
-        changed = true;
-      }
-    }
-  }
-  for (PlacedNode &node : graph.nodes) {
-    auto it = passing.find(node.op);
-    if (it == passing.end())
-      continue;
-    Coords on;
-    bool first = true;
-    for (unsigned i : node.rule.rule.linearGroups()[it->second])
-      if (std::optional<AxisState> s =
-              graph.stateOf(node.op->getOperand(i), axis)) {
-        on = first ? s->on : unite(on, s->on, sizeOf(axis));
-        first = false;
-      }
-    decide(node, axis, OpAxisState::linear(it->second, on));
-  }
 }
 
 /// Zero-initialised sums whose yields turned out partial are partial

@@ -24,7 +24,7 @@
 namespace dtrain {
 
 /// The communication of a run: by mesh axis and transition, how many
-/// collectives and the bytes that the busiest device of each sends (RULES 3.2),
+/// collectives and the bytes that the busiest device of each sends (docs/design.md),
 /// added up. Collectives of different stages of a pipeline all count.
 struct TrafficItem {
   int64_t count = 0;

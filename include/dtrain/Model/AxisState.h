@@ -89,7 +89,7 @@ using TensorState = llvm::SmallVector<AxisState, 4>;
 
 /// Checks that each state is within range and spelled canonically (see
 /// AxisState::canonical), and that the digits on every dimension are disjoint
-/// (RULES 3.1): strides descend, each next stride * n divides the previous
+/// (docs/design.md): strides descend, each next stride * n divides the previous
 /// stride, and an axis that splits unevenly is alone on its dimension and
 /// leaves no coordinate empty.
 llvm::Error verifyTensorState(llvm::ArrayRef<MeshAxis> mesh,
@@ -119,7 +119,7 @@ llvm::SmallVector<int64_t> heldIndices(llvm::ArrayRef<MeshAxis> mesh,
 /// restricts it to other coordinates).
 bool holds(const TensorState &state, llvm::ArrayRef<int64_t> device);
 
-/// The transitions of one axis: the rows and columns of the table in RULES 3.2.
+/// The transitions of one axis: the rows and columns of the table in docs/design.md
 enum class Transition : uint8_t {
   None,
   Slice,         // R -> S, free
@@ -160,7 +160,7 @@ struct EdgeCost {
 /// are reachable through Replicated.)
 ///
 /// With B the elements of the local block when the axis is replicated and L =
-/// B / n, the prices are those of RULES 3.2. Coordinate sets generalise them:
+/// B / n, the prices are those of docs/design.md Coordinate sets generalise them:
 /// the ranks of a collective are the coordinates that hold the source or the
 /// target, so Partial(on) -> Pinned(on) is an all_reduce of |on| ranks and
 /// Partial(on) -> Replicated one of n ranks; several holders of a Pinned share
@@ -182,7 +182,7 @@ using ReshardPath = llvm::SmallVector<ReshardStep, 1>;
 
 /// The cheapest sequence of single-axis changes by (elements sent, steps,
 /// number of ops), over the states {source, target, replicated} of every axis
-/// that differs (RULES 3.3). Always exists for valid states; errors are those
+/// that differs (docs/design.md). Always exists for valid states; errors are those
 /// of `verifyTensorState` on one of the two, and more than `maxReshardAxes`
 /// axes that differ.
 llvm::Expected<ReshardPath> findPath(llvm::ArrayRef<MeshAxis> mesh,

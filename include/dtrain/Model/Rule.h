@@ -131,7 +131,7 @@ public:
   /// All sets of operands, one from each product of `sum`, that may be jointly
   /// partial while the rest is replicated.
   llvm::SmallVector<llvm::SmallVector<unsigned, 2>, 2> linearGroups() const;
-  /// RULES 1.3: operand i enters by one copy (Partial) when `f` is split.
+  /// Operand i enters by one copy (Partial) when `f` is split.
   bool additiveLone(unsigned operand, FactorId f) const;
 };
 
@@ -160,7 +160,7 @@ struct BoundRule {
   int64_t minorTo(const RuleTerm &term, FactorId f) const;
 };
 
-/// The state of one mesh axis for one op (RULES 1.3).
+/// The state of one mesh axis for one op (docs/design.md).
 struct OpAxisState {
   enum Kind : uint8_t { Replicated, Factor, Linear, Pinned };
   Kind kind = Replicated;

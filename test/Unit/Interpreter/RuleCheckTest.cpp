@@ -153,7 +153,7 @@ TEST_F(RuleCheck, WrongRulesAreCaught) {
     unsigned caught = 0;
     for (unsigned trial = 0; trial < 50; ++trial)
       caught += !outcome(checkRule(made.op, rule, 1, random)).empty();
-    // RULES §2 reports 10 to 80 % of trials.
+    // A wrong rule shows in 10 to 80 % of the trials.
     EXPECT_GE(caught, 3u) << wrong.what;
   }
 }

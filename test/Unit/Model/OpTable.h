@@ -6,7 +6,7 @@
 //===----------------------------------------------------------------------===//
 ///
 /// \file
-/// Every rule of the op table (RULES 2), with operand shapes that exercise it.
+/// Every rule of the op table (docs/design.md), with operand shapes that exercise it.
 /// Shapes avoid equal extents where the rule allows, and are rich in divisors
 /// so that strides abound.
 ///

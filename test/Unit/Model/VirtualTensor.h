@@ -8,7 +8,7 @@
 /// \file
 /// Real arrays on a virtual mesh: one local array per device that holds any.
 /// One routine executes every transition by intersecting index sets inside the
-/// groups of devices that differ in one axis only (RULES, appendix A). Random
+/// groups of devices that differ in one axis only (docs/design.md). Random
 /// placements for property tests.
 ///
 //===----------------------------------------------------------------------===//

@@ -67,7 +67,7 @@ llvm::Expected<GroupLayout>
 layoutOfTransfer(llvm::ArrayRef<int64_t> fastestFirst, unsigned axis,
                  int64_t from, int64_t to, int64_t devicesPerNode);
 
-/// Bytes that the busiest device sends: RULES 3.2.
+/// Bytes that the busiest device sends: docs/design.md
 llvm::Expected<Bytes> sentPerDevice(CollectiveKind kind, Bytes tensor,
                                     int64_t ranks);
 
