@@ -191,8 +191,8 @@ struct RecomputePass : public dtrain::impl::RecomputeBase<RecomputePass> {
         layers.emplace_back(op, backward);
     });
     if (layers.empty())
-      module.emitRemark("nothing to recompute: no repeated layer saves values "
-                        "for its backward");
+      module.emitWarning("nothing to recompute: no repeated layer saves values "
+                         "for its backward");
     for (auto [forward, backward] : layers) {
       if (!isOnlyCaller(forward, module) || !isOnlyCaller(backward, module)) {
         forward.emitError("recomputation needs a layer and a backward that no "

@@ -16,6 +16,6 @@ func.func @main(%x: tensor<3xf32>) -> (tensor<3xf32>, tensor<3xf32>) {
 
 // -----
 
-// expected-remark @below {{nothing to recompute}}
+// expected-warning @below {{nothing to recompute}}
 module {
 }

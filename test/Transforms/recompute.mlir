@@ -37,7 +37,7 @@
 // NONE: %{{.*}}:10 = dtrain.repeat @layer
 
 // SELECTIVE: error: recomputation 'selective' is not available: expected 'none' or 'full'
-// NOTHING: remark: nothing to recompute: no repeated layer saves values for its backward
+// NOTHING: warning: nothing to recompute: no repeated layer saves values for its backward
 
 // Backward needs only the exponential, recomputing it needs the input, which is
 // saved instead, and the row of the bias.

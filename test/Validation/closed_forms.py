@@ -280,6 +280,13 @@ class RollingTest(unittest.TestCase):
         self.assertEqual(flops[1] - flops[0], layer)
         self.assertEqual(estimate(double, {"pp": 2}, 8, 2, *Gpt.bind)["step"]["model_flops"], flops[1])
 
+    def test_recomputation_without_layers_is_reported(self):
+        single = model("single", "gpt", layers=1, hidden=64, heads=4, vocab=256, seq_max=32)
+        result = run("dtrain", "estimate", single, "--target", "test-ideal", "--stack", "test-ideal", "--devices", 1,
+                     "--parallel", "dp=1", "--global-batch", 8, "--micro-batch", 2, *Gpt.bind, "--recompute", "full")
+        self.assertEqual(result.returncode, 0)
+        self.assertRegex(result.stderr, "warning: nothing to recompute")
+
     def test_no_repeat(self):
         """One linear layer: two products, since nothing asks for the gradient of the input."""
         step = estimate(mlp(1), {}, 32, 16)["step"]

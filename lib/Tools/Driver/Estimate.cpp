@@ -324,15 +324,17 @@ Expected<std::string> dtrain::runEstimate(const EstimateRequest &request,
 //===----------------------------------------------------------------------===//
 
 namespace {
-/// Prints diagnostics, one line each, and only the first few: what follows is
-/// mostly their consequence.
+/// Prints errors and warnings, one line each, and only the first few: what
+/// follows is mostly their consequence.
 class DiagnosticPrinter {
 public:
   void operator()(mlir::Diagnostic &diagnostic) {
     bool isError = diagnostic.getSeverity() == mlir::DiagnosticSeverity::Error;
-    if (!isError || printed == kMost)
+    bool isWarning =
+        diagnostic.getSeverity() == mlir::DiagnosticSeverity::Warning;
+    if ((!isError && !isWarning) || printed == kMost)
       return;
-    ++printed;
+    printed += isError; // warnings hide no error
     if (auto file =
             diagnostic.getLocation()->findInstanceOf<mlir::FileLineColLoc>()) {
       errs() << file.getFilename().getValue() << ':';
@@ -342,7 +344,7 @@ public:
     }
     std::string text = diagnostic.str();
     replace(text, '\n', ' ');
-    WithColor::error() << text << '\n';
+    (isError ? WithColor::error() : WithColor::warning()) << text << '\n';
   }
 
 private:
