@@ -156,7 +156,8 @@ void Propagator::passPartials(unsigned axis) {
       continue;
     Coords on;
     bool first = true;
-    for (unsigned i : node.rule.rule.linearGroups()[it->second])
+    auto groups = node.rule.rule.linearGroups();
+    for (unsigned i : groups[it->second])
       if (std::optional<AxisState> s =
               graph.stateOf(node.op->getOperand(i), axis)) {
         on = first ? s->on : unite(on, s->on, sizeOf(axis));
