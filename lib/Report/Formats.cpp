@@ -10,6 +10,7 @@
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/FormatVariadic.h"
 #include "llvm/Support/raw_ostream.h"
+#include <cmath>
 
 using namespace dtrain;
 using namespace dtrain::schedule;
@@ -176,19 +177,35 @@ void dtrain::printCsv(const Report &report, llvm::raw_ostream &os) {
 // Text
 //===----------------------------------------------------------------------===//
 
-/// Six significant digits with the unit that suits the size.
+/// Three decimals with the prefix that suits the size.
 static std::string scaled(double value, llvm::StringRef unit) {
   static constexpr std::pair<double, const char *> kPrefixes[] = {
       {1e18, "E"}, {1e15, "P"}, {1e12, "T"}, {1e9, "G"},
-      {1e6, "M"},  {1e3, "k"},  {1, ""},     {1e-3, "m"}};
+      {1e6, "M"},  {1e3, "k"},  {1, ""},     {1e-3, "m"},
+      {1e-6, "u"}, {1e-9, "n"}, {1e-12, "p"}};
   for (auto [factor, prefix] : kPrefixes)
     if (value >= factor)
       return formatv("{0:f3} {1}{2}", value / factor, prefix, unit).str();
   return formatv("{0:f3} {1}", value, unit).str();
 }
 
+/// With `decimals` where they say enough of the value, else scaled.
+static std::string plain(double value, unsigned decimals,
+                         llvm::StringRef unit) {
+  if (value != 0 && value * std::pow(10, decimals) < 100)
+    return scaled(value, unit);
+  return llvm::formatv(decimals == 4 ? "{0:f4} {1}" : "{0:f2} {1}", value, unit)
+      .str();
+}
+
+/// In GiB, as capacities are; less of it in KiB or MiB.
 static std::string gibibytes(Bytes bytes) {
-  return formatv("{0:f2} GiB", bytes.base() / (1 << 30)).str();
+  static constexpr std::pair<double, const char *> kUnits[] = {
+      {0x1p30, "GiB"}, {0x1p20, "MiB"}, {0x1p10, "KiB"}};
+  for (auto [factor, unit] : kUnits)
+    if (bytes.base() >= factor / 100)
+      return formatv("{0:f2} {1}", bytes.base() / factor, unit).str();
+  return formatv("{0:f0} B", bytes.base()).str();
 }
 
 /// "  name   value   12.3 %" for each entry that is not zero.
@@ -203,7 +220,7 @@ static void printParts(llvm::raw_ostream &os,
 }
 
 static void printTime(const Report &r, llvm::raw_ostream &os) {
-  os << formatv("  step         {0:f4} s", r.step.base());
+  os << formatv("  step         {0}", plain(r.step.base(), 4, "s"));
   if (r.model.tokens)
     os << formatv("   {0} tokens/s",
                   scaled(r.model.tokens / r.step.base(), ""));
@@ -254,13 +271,18 @@ void dtrain::printText(const Report &r, llvm::raw_ostream &os) {
                 r.powerPerDevice().base());
   auto energy = r.energy.entries();
   printParts<Energy>(os, energy, r.energy.total(), "J");
-  os << formatv("  cost         {0:f4} USD per step\n", r.cost.total().base());
+  os << formatv("  cost         {0} per step\n",
+                plain(r.cost.total().base(), 4, "USD"));
   auto cost = r.cost.entries();
   printParts<Money>(os, cost, r.cost.total(), "USD");
-  os << formatv("  carbon       {0:f4} kgCO2e per step: {1:f4} operational, "
-                "{2:f4} embodied\n",
-                r.carbon.total().base(), r.carbon.operational.base(),
-                r.carbon.embodied.base());
+  // Grams take the prefixes that kilograms cannot.
+  auto carbon = [](Carbon c) {
+    return c.base() < 0.01 ? scaled(c.base() * 1000, "gCO2e")
+                           : plain(c.base(), 4, "kgCO2e");
+  };
+  os << formatv("  carbon       {0} per step: {1} operational, {2} embodied\n",
+                carbon(r.carbon.total()), carbon(r.carbon.operational),
+                carbon(r.carbon.embodied));
   if (r.run)
     os << formatv(
         "  run          {0:f0} steps, {1:f2} days, {2:f1} MWh, {3:f0} "

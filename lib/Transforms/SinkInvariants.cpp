@@ -44,7 +44,7 @@ struct SinkInvariants
     for (RepeatOp repeat : repeats)
       if (isOnlyCaller(repeat, getOperation())) {
         sink(repeat);
-        simplifyRepeat(repeat);
+        eraseDeadOps(*simplifyRepeat(repeat).first->getBlock());
       }
   }
 
