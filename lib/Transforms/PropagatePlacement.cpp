@@ -163,6 +163,18 @@ bool Propagator::forward(unsigned axis) {
   return changed;
 }
 
+/// Whether the op reads no argument of its function, not even through others.
+bool Propagator::followsFromConstants(Operation *op) {
+  auto [it, isNew] = constant.try_emplace(op, false);
+  if (!isNew)
+    return it->second;
+  bool result =
+      isa<RuleOpInterface>(op) && llvm::all_of(op->getOperands(), [&](Value v) {
+        return v.getDefiningOp() && followsFromConstants(v.getDefiningOp());
+      });
+  return constant[op] = result;
+}
+
 bool Propagator::backward(unsigned axis) {
   bool changed = false;
   for (PlacedNode &node : llvm::reverse(graph.nodes)) {
@@ -193,12 +205,12 @@ bool Propagator::backward(unsigned axis) {
         if (std::optional<AxisState> s = graph.demand(use, axis))
           consider(j, *s);
     }
-    // Several coordinates ask for one value that costs nothing to make: every
-    // coordinate makes its own.
+    // Several coordinates ask for one value that follows from constants (a
+    // rotary table): every coordinate makes its own.
     bool severalPins =
         list.size() > 1 &&
         llvm::all_of(list, [](const Candidate &c) { return c.rank == 2; });
-    if (severalPins && node.op->getNumOperands() == 0)
+    if (severalPins && followsFromConstants(node.op))
       changed |= decide(node, axis, OpAxisState::replicated());
     else if (!list.empty())
       changed |= decide(node, axis, llvm::min_element(list)->state);

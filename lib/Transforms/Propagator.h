@@ -36,6 +36,8 @@ public:
 
 private:
   PlacementGraph &graph;
+  /// What followsFromConstants found.
+  llvm::DenseMap<mlir::Operation *, bool> constant;
 
   int64_t sizeOf(unsigned axis) const { return graph.getMesh()[axis].size; }
   bool takesPart(const PlacedNode &node, unsigned axis) {
@@ -48,6 +50,7 @@ private:
   void propagate(unsigned axis);
   bool forward(unsigned axis);
   bool backward(unsigned axis);
+  bool followsFromConstants(mlir::Operation *op);
   bool decideArguments(unsigned axis);
   void passPartials(unsigned axis);
   void finish(unsigned axis);

@@ -92,9 +92,6 @@ protected:
 /// The numbers of gpt-tiny and llama-tiny.
 static const double batch = 4, seq = 6, hidden = 8, vocab = 12, layers = 4;
 static const double activation = 4 * batch * seq * hidden; // bytes, f32
-/// llama-tiny makes its two rotary tables (one angle per position) on the first
-/// stage and sends them to the other once per micro-batch.
-static const double rotaryTables = 2, rotaryTable = 4 * seq;
 
 static TrafficItem itemOf(const Traffic &traffic, const char *axis,
                           Transition kind) {
@@ -202,14 +199,12 @@ TEST_F(StrategyTest, PipelineTraffic) {
     s.microBatches = 2;
     std::optional<Equivalence> found = check("llama-tiny", s);
     ASSERT_TRUE(found);
-    // p·v - 1 sends of b·s·h each way per micro-batch, and the rotary tables.
+    // p·v - 1 sends of b·s·h each way per micro-batch; each stage makes its own
+    // rotary tables.
     double m = s.microBatches, boundaries = 2 * chunks - 1;
     TrafficItem item = itemOf(found->traffic, "pp", Transition::Send);
-    EXPECT_EQ(item.count, m * (2 * boundaries + rotaryTables))
-        << print(found->traffic);
-    EXPECT_NEAR(item.sent.base(),
-                m * (2 * boundaries * activation + rotaryTables * rotaryTable),
-                1e-6);
+    EXPECT_EQ(item.count, m * 2 * boundaries) << print(found->traffic);
+    EXPECT_NEAR(item.sent.base(), m * 2 * boundaries * activation, 1e-6);
     EXPECT_EQ(found->traffic.size(), 1u) << print(found->traffic);
   }
 }
@@ -247,9 +242,8 @@ TEST_F(StrategyTest, AxesKeepTheirClosedForms) {
   ASSERT_TRUE(found);
   double m = s.microBatches, local = activation / s.dp;
   TrafficItem sends = itemOf(found->traffic, "pp", Transition::Send);
-  EXPECT_EQ(sends.count, m * (2 + rotaryTables)) << print(found->traffic);
-  EXPECT_NEAR(sends.sent.base(), m * (2 * local + rotaryTables * rotaryTable),
-              1e-6);
+  EXPECT_EQ(sends.count, m * 2) << print(found->traffic);
+  EXPECT_NEAR(sends.sent.base(), m * 2 * local, 1e-6);
   TrafficItem tensor = itemOf(found->traffic, "tp", Transition::AllReduce);
   EXPECT_EQ(tensor.count, m * (4 * layers + 2 + 3));
   EXPECT_NEAR(tensor.sent.base(),
