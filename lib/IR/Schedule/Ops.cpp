@@ -126,7 +126,8 @@ LogicalResult SegmentOp::verify() {
   bool isTail = getKind() == SegmentKind::tail;
   // C2
   int64_t chunks = isTail ? 1 : plan.getChunks();
-  if (static_cast<int64_t>(getChunk()) >= chunks || getChunk() < 0)
+  int64_t chunk = getChunk();
+  if (chunk < 0 || chunk >= chunks)
     return emitOpError("expected a chunk below ")
            << chunks << ", found " << getChunk();
   // C3
