@@ -10,9 +10,8 @@
 using namespace dtrain;
 
 static constexpr llvm::StringLiteral names[] = {
-    "contraction", "attention",     "attention_backward",
-    "memory_bound", "loss",         "loss_backward",
-    "accumulate",  "optimizer",     "move"};
+    "contraction",   "attention",  "attention_backward", "memory_bound", "loss",
+    "loss_backward", "accumulate", "optimizer",          "move"};
 
 llvm::StringRef dtrain::stringifyOpClass(OpClass c) {
   return names[static_cast<unsigned>(c)];

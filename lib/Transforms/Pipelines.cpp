@@ -10,7 +10,8 @@
 
 using namespace dtrain;
 
-void dtrain::buildPlacePipeline(mlir::OpPassManager &pm, const PlaceOptions &options) {
+void dtrain::buildPlacePipeline(mlir::OpPassManager &pm,
+                                const PlaceOptions &options) {
   SeedDataParallelOptions data;
   data.mesh = options.mesh;
   SeedTensorParallelOptions tensor;

@@ -274,7 +274,8 @@ struct SeedPipelineParallel
     if (!*found) {
       if (chunks > 1) {
         getOperation().emitError("chunks = ")
-            << chunks.getValue() << " needs a pipeline axis \"" << axis.getValue() << "\" of at least 2";
+            << chunks.getValue() << " needs a pipeline axis \""
+            << axis.getValue() << "\" of at least 2";
         signalPassFailure();
       }
       return;

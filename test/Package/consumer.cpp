@@ -32,7 +32,8 @@ int main() {
   Time time = orExit(timeOf(work, machine, stack));
 
   // The ideal machine runs at its peak.
-  Time expected = work.flops / machine.chip.findPeak(Precision::BF16)->rate.value;
+  Time expected =
+      work.flops / machine.chip.findPeak(Precision::BF16)->rate.value;
   llvm::outs() << "a 4096^3 matrix multiplication takes " << time.str() << "\n";
   return time == expected ? 0 : 1;
 }

@@ -17,15 +17,15 @@ namespace dtrain {
 /// What decides an op's time: which equation and which of a stack's facts
 /// apply.
 enum class OpClass : uint8_t {
-  Contraction,       ///< matrix multiplication of any shape
-  Attention,         ///< attention forward (fused or not: the stack decides)
+  Contraction, ///< matrix multiplication of any shape
+  Attention,   ///< attention forward (fused or not: the stack decides)
   AttentionBackward,
-  MemoryBound,       ///< bytes over bandwidth
-  Loss,              ///< cross-entropy forward, priced per logit by the stack
+  MemoryBound, ///< bytes over bandwidth
+  Loss,        ///< cross-entropy forward, priced per logit by the stack
   LossBackward,
-  Accumulate,        ///< gradient accumulation into a running sum
-  Optimizer,         ///< parameter update, priced per parameter by the stack
-  Move,              ///< reshape, transpose, slice, constant: a view, free
+  Accumulate, ///< gradient accumulation into a running sum
+  Optimizer,  ///< parameter update, priced per parameter by the stack
+  Move,       ///< reshape, transpose, slice, constant: a view, free
 };
 llvm::StringRef stringifyOpClass(OpClass c);
 std::optional<OpClass> parseOpClass(llvm::StringRef text);

@@ -140,7 +140,8 @@ static LogicalResult verifySameTensor(Operation *op) {
 LogicalResult SeedOp::verify() {
   int64_t rank = tensorType(getValue()).getRank(), dim = getDim();
   if (dim < 0 || dim >= rank) // C1
-    return emitOpError("C1: expected a dimension below ") << rank << ", found " << dim;
+    return emitOpError("C1: expected a dimension below ")
+           << rank << ", found " << dim;
   return success();
 }
 
