@@ -221,12 +221,10 @@ static void printParts(llvm::raw_ostream &os,
 
 static void printTime(const Report &r, llvm::raw_ostream &os) {
   os << formatv("  step         {0}", plain(r.step.base(), 4, "s"));
-  if (r.model.tokens)
-    os << formatv("   {0} tokens/s",
-                  scaled(r.model.tokens / r.step.base(), ""));
-  else
-    os << formatv("   {0} samples/s",
-                  scaled(r.model.samples / r.step.base(), ""));
+  int64_t amount = r.model.tokens ? r.model.tokens : r.model.samples;
+  if (r.step != Time())
+    os << formatv("   {0} {1}/s", scaled(amount / r.step.base(), ""),
+                  r.model.tokens ? "tokens" : "samples");
   os << formatv("   MFU {0:f1} %   HFU {1:f1} %   {2:f1} TFLOP/s per device\n",
                 100 * r.mfu, 100 * r.hfu, r.perDevice().base() / 1e12);
   const Breakdown &b = r.breakdown;

@@ -10,6 +10,7 @@
 #include "dtrain/IR/DTrain/DTrain.h"
 #include "dtrain/IR/Schedule/Schedule.h"
 #include "dtrain/IR/Target/Target.h"
+#include "dtrain/Report/Passes.h"
 #include "dtrain/Tools/Pipeline.h"
 #include "dtrain/Transforms/Passes.h"
 #include "dtrain/Transforms/Schedule/Passes.h"
@@ -26,6 +27,7 @@ void dtrain::registerAllDialects(mlir::DialectRegistry &registry) {
 
 void dtrain::registerAllPasses() {
   registerDTrainConversionPasses();
+  registerDTrainReportPasses();
   registerDTrainSchedulePasses();
   registerDTrainTransformsPasses();
   registerPipeline();

@@ -76,11 +76,15 @@ struct Report {
   std::vector<std::string> warnings;
 
   bool fits() const { return memory.total() <= capacity; }
+  /// Means over the step; of a program that takes no time, nothing.
   FlopRate perDevice() const {
-    return modelFlops / step / static_cast<double>(devices);
+    return step == Time() ? FlopRate()
+                          : modelFlops / step / static_cast<double>(devices);
   }
   Power powerPerDevice() const {
-    return energy.total() / step / static_cast<double>(devices);
+    return step == Time()
+               ? Power()
+               : energy.total() / step / static_cast<double>(devices);
   }
 };
 

@@ -89,21 +89,26 @@ LogicalResult RankClassOp::verify() {
   auto plan = cast<PlanOp>((*this)->getParentOp());
   int64_t chunks = plan.getChunks();
   // C1
-  SmallVector<int64_t> forward(chunks), backward(chunks);
-  int64_t tails = 0;
+  llvm::SmallDenseSet<int64_t> forward, backward;
+  int64_t tails = 0, others = 0;
   for (Operation &op : getContents().getOps()) {
     auto segment = dyn_cast<SegmentOp>(op);
     if (!segment)
       return op.emitOpError("expected only segments in a rank class");
-    if (segment.getKind() == SegmentKind::tail)
+    int64_t chunk = segment.getChunk();
+    if (segment.getKind() == SegmentKind::tail) {
       ++tails;
-    else if (static_cast<int64_t>(segment.getChunk()) < chunks)
-      ++(segment.getKind() == SegmentKind::forward
-             ? forward
-             : backward)[segment.getChunk()];
+      continue;
+    }
+    ++others;
+    if (chunk >= 0 && chunk < chunks)
+      (segment.getKind() == SegmentKind::forward ? forward : backward)
+          .insert(chunk);
   }
-  auto isOne = [](int64_t count) { return count == 1; };
-  if (!llvm::all_of(forward, isOne) || !llvm::all_of(backward, isOne))
+  auto isComplete = [&](const llvm::SmallDenseSet<int64_t> &seen) {
+    return static_cast<int64_t>(seen.size()) == chunks;
+  };
+  if (!isComplete(forward) || !isComplete(backward) || others != 2 * chunks)
     return emitOpError("expected one forward and one backward segment for each "
                        "of ")
            << chunks << " chunks";
@@ -125,11 +130,10 @@ LogicalResult SegmentOp::verify() {
   auto plan = (*this)->getParentOfType<PlanOp>();
   bool isTail = getKind() == SegmentKind::tail;
   // C2
-  int64_t chunks = isTail ? 1 : plan.getChunks();
-  int64_t chunk = getChunk();
+  int64_t chunks = isTail ? 1 : plan.getChunks(), chunk = getChunk();
   if (chunk < 0 || chunk >= chunks)
     return emitOpError("expected a chunk below ")
-           << chunks << ", found " << getChunk();
+           << chunks << ", found " << chunk;
   // C3
   int64_t count = isTail ? 1 : plan.getMicroBatches();
   if (static_cast<int64_t>(getCount()) != count)

@@ -32,7 +32,7 @@ Error PipelineProblem::check() const {
     if (Error e = requireCount(what, count))
       return e;
   // So that counting cannot overflow; far beyond what memory holds.
-  constexpr int64_t kMostEvents = int64_t(1) << 31;
+  constexpr int64_t kMostEvents = int64_t(1) << 25;
   if (shape.stages > kMostEvents / shape.chunks ||
       shape.virtualStages() > kMostEvents / 2 / shape.microBatches)
     return makeError("expected at most " + llvm::Twine(kMostEvents) +

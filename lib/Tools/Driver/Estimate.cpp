@@ -296,7 +296,7 @@ Expected<std::string> dtrain::runEstimate(const EstimateRequest &request,
     return printModule(module);
 
   mlir::FailureOr<schedule::PlanOp> plan = findPlan(module);
-  if (failed(plan))
+  if (failed(plan) || failed(verifySolution(*plan)))
     return diagnosed();
   if (Error error = checkPlan(*plan, request, machine, stack))
     return error;

@@ -25,12 +25,8 @@ struct ScheduleAnnotate
 
   void runOnOperation() override {
     FailureOr<PlanOp> plan = findPlan(getOperation());
-    if (failed(plan))
+    if (failed(plan) || failed(verifySolution(*plan)))
       return signalPassFailure();
-    if (!plan->getAt()) {
-      plan->emitOpError("expected a solved plan: run schedule-solve first");
-      return signalPassFailure();
-    }
     Time step = plan->getAt()->getValue().duration;
     Builder b(&getContext());
     auto note = [&](Operation *op, Time time) {

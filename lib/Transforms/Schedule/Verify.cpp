@@ -72,9 +72,9 @@ static LogicalResult verifyScope(Block &scope) {
   return success();
 }
 
-static LogicalResult verifySolution(PlanOp plan) {
+LogicalResult dtrain::verifySolution(PlanOp plan) {
   if (!plan.getAt())
-    return plan.emitOpError("expected an interval of the step");
+    return plan.emitOpError("expected a solved plan: run schedule-solve first");
   auto hasCosts = [](Block &scope) -> LogicalResult {
     for (auto task : scope.getOps<TaskOp>())
       if (!task.getCost())

@@ -17,7 +17,7 @@ schedule.plan @p order("1f1b") micro_batches 1 chunks 1 mesh <["tp" = 2]> model 
 
 // -----
 
-// expected-error @below {{expected an interval of the step}}
+// expected-error @below {{expected a solved plan: run schedule-solve first}}
 schedule.plan @p order("1f1b") micro_batches 1 chunks 1 mesh <["tp" = 2]> model <name = "m"> {
   schedule.body @b span <compute = 1.0 s> {
     %a = schedule.task "a" #schedule.work<class = memory_bound> cost <device = 1.0 s> at <duration = 1.0 s>

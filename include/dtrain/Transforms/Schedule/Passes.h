@@ -22,6 +22,9 @@ namespace dtrain {
 /// The plan of a module of phase schedule or solve; an error is diagnosed.
 mlir::FailureOr<schedule::PlanOp> findPlan(mlir::ModuleOp module);
 
+/// Whether a plan is solved, and rightly; what is wrong is diagnosed.
+mlir::LogicalResult verifySolution(schedule::PlanOp plan);
+
 } // namespace dtrain
 
 #endif // DTRAIN_TRANSFORMS_SCHEDULE_PASSES_H
