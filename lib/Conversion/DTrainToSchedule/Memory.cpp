@@ -117,7 +117,8 @@ Memory::spaceOf(ArrayRef<Operation *> ops, ValueRange arriving,
       use(repeat->getOperands().drop_front(carried), now + 1);
       for (Value v : repeat->getResults().take_front(carried))
         define(v, now + 1, now + 1);
-      for (Value v : repeat->getResults().drop_front(carried))
+      // In-place tensors are held anyway.
+      for (Value v : repeat.getOutputs())
         define(v, now, now + 1);
       continue;
     }

@@ -82,14 +82,6 @@ bool conversion::isFree(Operation *op) {
 Value conversion::storageOf(Value value) {
   while (auto result = dyn_cast<OpResult>(value)) {
     Operation *op = result.getOwner();
-    if (auto repeat = dyn_cast<RepeatOp>(op)) {
-      unsigned first = repeat.getCarry().size();
-      unsigned i = result.getResultNumber();
-      if (i < first || i >= first + repeat.getInout().size())
-        return value;
-      value = repeat.getInout()[i - first];
-      continue;
-    }
     bool inPlace = isFree(op) || isa<comm::AllReduceOp>(op);
     if (!inPlace || op->getNumOperands() != 1 ||
         localBytes(op->getOperand(0).getType()) < localBytes(value.getType()))

@@ -43,7 +43,7 @@ mlir::FailureOr<Program> takeApart(mlir::ModuleOp module,
 bool isFree(mlir::Operation *op);
 
 /// The value whose memory `value` is: through views, free transitions and
-/// collectives that work in place.
+/// collectives that work in place, up to a repeat.
 mlir::Value storageOf(mlir::Value value);
 
 /// Ops that add to a running sum which outlives them.

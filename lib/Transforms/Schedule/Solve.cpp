@@ -116,12 +116,12 @@ void Solver::setFootprint(RankClassOp rankClass,
   const PipelineShape &shape = pipeline.shape;
   SmallVector<SegmentOp> segments = segmentsOf(rankClass);
   std::vector<StageEvent> events(shape.eventsPerStage());
+  int64_t stage = rankClass.getStage();
   for (int64_t chunk = 0; chunk < shape.chunks; ++chunk)
     for (int64_t microBatch = 0; microBatch < shape.microBatches; ++microBatch)
       for (bool backward : {false, true}) {
         StageEvent event{microBatch, chunk, backward};
-        events[pipeline.order->position(shape, rankClass.getStage(), event)] =
-            event;
+        events[pipeline.order->position(shape, stage, event)] = event;
       }
   SmallVector<Space> spaces = llvm::map_to_vector(
       segments, [](SegmentOp s) { return s.getSpace().getValue(); });
@@ -173,12 +173,12 @@ LogicalResult Solver::solve() {
   Time synchronised, update;
   for (auto rankClass : plan.getContents().getOps<RankClassOp>()) {
     Time end;
+    int64_t stage = rankClass.getStage();
     for (int64_t chunk = 0; chunk < pipeline.shape.chunks; ++chunk)
       for (int64_t i = 0; i < pipeline.shape.microBatches; ++i)
-        end = std::max(end,
-                       solution->ends[solution->index(
-                           chunk * pipeline.shape.stages + rankClass.getStage(),
-                           {i, chunk, /*backward=*/true})]);
+        end = std::max(end, solution->ends[solution->index(
+                                chunk * pipeline.shape.stages + stage,
+                                {i, chunk, /*backward=*/true})]);
     SegmentOp tail = tailOf(rankClass);
     synchronised = std::max(synchronised, end + syncOf(tail));
     update = std::max(update, updateOf(tail));
