@@ -70,6 +70,14 @@ def DTrain_RepeatOp : Op<DTrain_Dialect, "repeat", [Pure, AttrSizedOperandSegmen
     ::mlir::ResultRange getOutputs() {
       return getResults().drop_front(getCarry().size() + getInout().size());
     }
+    /// The operand, and the argument of the body, that carry or inout result
+    /// `result` continues; none for an output.
+    std::optional<unsigned> getTiedOperand(unsigned result) {
+      unsigned carries = getCarry().size();
+      if (result >= carries + getInout().size())
+        return std::nullopt;
+      return result < carries ? result : result + getStacked().size();
+    }
     /// The row of a stacked or inout operand that iteration `index` passes.
     int64_t rowOf(::mlir::Value stacked, int64_t index);
   }];

@@ -191,29 +191,20 @@ FailureOr<dtrain::OpState> MeshInterpreter::opStateOf(Operation *op,
   auto statesOf = [&](TypeRange types) {
     return llvm::map_to_vector(types, [&](Type t) { return state(t); });
   };
-  SmallVector<TensorState> operands = statesOf(op->getOperandTypes()),
-                           results = statesOf(op->getResultTypes());
-  dtrain::OpState opState;
-  for (auto [a, axis] : llvm::enumerate(meshAttr.getAxes())) {
-    auto onAxis = [a = a](ArrayRef<TensorState> states) {
-      return llvm::map_to_vector(states,
-                                 [&](const TensorState &s) { return s[a]; });
-    };
-    SmallVector<AxisState> ins = onAxis(operands), outs = onAxis(results);
-    std::optional<OpAxisState> found = inferState(bound, ins, outs, axis.size);
-    if (!found) {
-      InFlightDiagnostic diag = op->emitError("no state of axis '")
-                                << axis.name << "' explains operands ";
-      llvm::interleaveComma(ins, diag,
-                            [&](const AxisState &s) { diag << s.str(); });
-      diag << " and results ";
-      llvm::interleaveComma(outs, diag,
-                            [&](const AxisState &s) { diag << s.str(); });
-      return diag << " of \"" << bound.rule.str() << '"';
-    }
-    opState.push_back(*found);
-  }
-  return opState;
+  auto complain = [&](unsigned axis, ArrayRef<AxisState> ins,
+                      ArrayRef<AxisState> outs) -> LogicalResult {
+    InFlightDiagnostic diag = op->emitError("no state of axis '")
+                              << meshAttr.getNames()[axis].getValue()
+                              << "' explains operands ";
+    llvm::interleaveComma(ins, diag,
+                          [&](const AxisState &s) { diag << s.str(); });
+    diag << " and results ";
+    llvm::interleaveComma(outs, diag,
+                          [&](const AxisState &s) { diag << s.str(); });
+    return diag << " of \"" << bound.rule.str() << '"';
+  };
+  return inferOpState(meshAttr, bound, statesOf(op->getOperandTypes()),
+                      statesOf(op->getResultTypes()), complain);
 }
 
 Results MeshInterpreter::runRuleOp(const VirtualMesh &mesh, Operation *op,
@@ -506,9 +497,7 @@ Results dtrain::interpretOnMesh(func::FuncOp func, MeshAttr mesh,
     return emitError(func.getLoc(), "expected ")
            << func.getNumArguments() << " arguments, found "
            << arguments.size();
-  auto phase =
-      func->getParentOfType<ModuleOp>()->getAttrOfType<PhaseAttr>(kPhaseAttr);
-  bool implicit = phase && phase.getValue() == Phase::place;
+  bool implicit = phaseOf(func->getParentOfType<ModuleOp>()) == Phase::place;
   return MeshInterpreter(mesh, implicit, traffic, observer)
       .runFunction(VirtualMesh(mesh.getAxes()), func, arguments);
 }

@@ -16,10 +16,3 @@ static constexpr llvm::StringLiteral names[] = {
 llvm::StringRef dtrain::stringifyOpClass(OpClass c) {
   return names[static_cast<unsigned>(c)];
 }
-
-std::optional<OpClass> dtrain::parseOpClass(llvm::StringRef text) {
-  for (unsigned i = 0; i < std::size(names); ++i)
-    if (names[i] == text)
-      return static_cast<OpClass>(i);
-  return std::nullopt;
-}

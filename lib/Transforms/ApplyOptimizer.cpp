@@ -5,6 +5,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "RepeatUtils.h"
 #include "dtrain/Transforms/Passes.h"
 #include "llvm/ADT/BitVector.h"
 
@@ -182,8 +183,7 @@ void StepCompletion::buildReturn() {
 
   Operation *ret = main.front().getTerminator();
   ret->setOperands(results);
-  main.setFunctionType(b.getFunctionType(main.front().getArgumentTypes(),
-                                         ret->getOperandTypes()));
+  updateFunctionType(main);
   main.setAllArgAttrs(attributes);
   main.setAllResultAttrs(resultAttributes);
 }

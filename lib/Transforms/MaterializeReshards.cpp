@@ -6,6 +6,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "PlacementGraph.h"
+#include "RepeatUtils.h"
 #include "dtrain/Transforms/Passes.h"
 
 using namespace mlir;
@@ -160,7 +161,6 @@ void Materializer::fitRepeat(RepeatOp repeat) {
 
 void Materializer::fitReturn(func::ReturnOp op) {
   auto func = op->getParentOfType<func::FuncOp>();
-  SmallVector<Type> wanted(func.getResultTypes());
   if (func.getSymName() == "main") {
     for (OpOperand &use : op->getOpOperands()) {
       if (auto tie = func.getResultAttrOfType<IntegerAttr>(
@@ -172,8 +172,7 @@ void Materializer::fitReturn(func::ReturnOp op) {
       }
       TensorState state = stateOf(tensorType(use.get()), mesh);
       for (AxisState &s : state)
-        if (s.kind == AxisState::Partial)
-          s = s.on.empty() ? AxisState::replicated() : AxisState::pinned(s.on);
+        s = reducedState(s);
       fit(use, state);
     }
   } else if (auto uses = SymbolTable::getSymbolUses(
@@ -181,18 +180,13 @@ void Materializer::fitReturn(func::ReturnOp op) {
     for (SymbolTable::SymbolUse symbolUse : *uses)
       if (auto repeat = dyn_cast<RepeatOp>(symbolUse.getUser())) {
         // Carried and inout results continue in their arguments' state.
-        unsigned carries = repeat.getCarry().size();
-        unsigned tied = carries + repeat.getInout().size();
-        for (OpOperand &use : op->getOpOperands().take_front(tied)) {
-          unsigned r = use.getOperandNumber();
-          unsigned argument = r < carries ? r : r + repeat.getStacked().size();
-          fit(use, stateOf(tensorType(func.getArgument(argument)), mesh));
-        }
+        for (OpOperand &use : op->getOpOperands())
+          if (auto argument = repeat.getTiedOperand(use.getOperandNumber()))
+            fit(use, stateOf(tensorType(func.getArgument(*argument)), mesh));
         break;
       }
   }
-  func.setFunctionType(FunctionType::get(
-      op.getContext(), func.getArgumentTypes(), op->getOperandTypes()));
+  updateFunctionType(func);
 }
 
 LogicalResult Materializer::run(func::FuncOp func) {

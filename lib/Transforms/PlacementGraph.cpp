@@ -22,6 +22,13 @@ RepeatSegment dtrain::segmentOf(RepeatOp repeat, unsigned operand) {
   return operand < inout ? RepeatSegment::Inout : RepeatSegment::Shared;
 }
 
+AxisState dtrain::reducedState(const AxisState &state) {
+  if (state.kind != AxisState::Partial)
+    return state;
+  return state.on.empty() ? AxisState::replicated()
+                          : AxisState::pinned(state.on);
+}
+
 AxisState dtrain::pinnedState(RepeatOp repeat, Value value, bool rows) {
   int64_t trips = repeat.getTripCount();
   if (rows && tensorType(value).getShape().front() != trips)
@@ -351,21 +358,14 @@ std::optional<AxisState> PlacementGraph::returnDemand(OpOperand &use,
   if (func == main) {
     if (auto tie = func.getResultAttrOfType<IntegerAttr>(result, kUpdatesAttr))
       return stateOf(func.getArgument(tie.getInt()), axis);
-    // A result of the step is whole somewhere: partial sums are reduced.
     std::optional<AxisState> state = stateOf(use.get(), axis);
     if (state && state->kind == AxisState::Partial)
-      return state->on.empty() ? AxisState::replicated()
-                               : AxisState::pinned(state->on);
+      return reducedState(*state);
     return std::nullopt;
   }
   RepeatOp repeat = callers.find(func)->second.front();
-  unsigned carries = repeat.getCarry().size();
-  if (result < carries)
-    return stateOf(func.getArgument(result), axis);
-  unsigned inout = result - carries;
-  if (inout < repeat.getInout().size())
-    return stateOf(
-        func.getArgument(carries + repeat.getStacked().size() + inout), axis);
+  if (std::optional<unsigned> argument = repeat.getTiedOperand(result))
+    return stateOf(func.getArgument(*argument), axis);
   return std::nullopt;
 }
 

@@ -108,6 +108,10 @@ private:
 enum class RepeatSegment : uint8_t { Carry, Stacked, Inout, Shared };
 RepeatSegment segmentOf(RepeatOp repeat, unsigned operand);
 
+/// What a result of the step is on an axis where it is `state`: whole
+/// somewhere, so that partial sums are reduced.
+AxisState reducedState(const AxisState &state);
+
 /// The state of a value that a repeat pinned to an axis holds: all layers'
 /// rows split by its ranges, the rest on its coordinate.
 AxisState pinnedState(RepeatOp repeat, mlir::Value value, bool rows);

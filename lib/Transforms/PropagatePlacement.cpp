@@ -14,6 +14,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "Propagator.h"
+#include "RepeatUtils.h"
 #include "dtrain/Transforms/Passes.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/SetVector.h"
@@ -97,13 +98,12 @@ void Propagator::add(SmallVectorImpl<Candidate> &list, const PlacedNode &node,
         {state, rankOf(node, state), reshardBytes(node, axis, state), operand});
 }
 
-bool Propagator::decide(PlacedNode &node, unsigned axis,
+void Propagator::decide(PlacedNode &node, unsigned axis,
                         const OpAxisState &state) {
   node.state[axis] = state;
   for (unsigned j = 0; j < node.op->getNumResults(); ++j)
     if (!graph.stateOf(node.op->getResult(j), axis))
       graph.setState(node.op->getResult(j), axis, gives(node.rule, j, state));
-  return true;
 }
 
 //===----------------------------------------------------------------------===//
@@ -143,7 +143,8 @@ bool Propagator::forward(unsigned axis) {
     if (node.state[axis] || !takesPart(node, axis))
       continue;
     if (std::optional<OpAxisState> join = joinPartials(node, axis)) {
-      changed |= decide(node, axis, *join);
+      decide(node, axis, *join);
+      changed = true;
       continue;
     }
     SmallVector<Candidate> list;
@@ -157,22 +158,12 @@ bool Propagator::forward(unsigned axis) {
         add(list, node, axis, OpAxisState::pinned(s->on), i);
       }
     }
-    if (!list.empty())
-      changed |= decide(node, axis, llvm::min_element(list)->state);
+    if (list.empty())
+      continue;
+    decide(node, axis, llvm::min_element(list)->state);
+    changed = true;
   }
   return changed;
-}
-
-/// Whether the op reads no argument of its function, not even through others.
-bool Propagator::followsFromConstants(Operation *op) {
-  auto [it, isNew] = constant.try_emplace(op, false);
-  if (!isNew)
-    return it->second;
-  bool result =
-      isa<RuleOpInterface>(op) && llvm::all_of(op->getOperands(), [&](Value v) {
-        return v.getDefiningOp() && followsFromConstants(v.getDefiningOp());
-      });
-  return constant[op] = result;
 }
 
 bool Propagator::backward(unsigned axis) {
@@ -210,10 +201,13 @@ bool Propagator::backward(unsigned axis) {
     bool severalPins =
         list.size() > 1 &&
         llvm::all_of(list, [](const Candidate &c) { return c.rank == 2; });
-    if (severalPins && followsFromConstants(node.op))
-      changed |= decide(node, axis, OpAxisState::replicated());
-    else if (!list.empty())
-      changed |= decide(node, axis, llvm::min_element(list)->state);
+    if (list.empty())
+      continue;
+    bool makesOwn = severalPins && followsFromConstants(node.op->getResult(0));
+    decide(node, axis,
+           makesOwn ? OpAxisState::replicated()
+                    : llvm::min_element(list)->state);
+    changed = true;
   }
   return changed;
 }
@@ -275,10 +269,11 @@ void Propagator::finish(unsigned axis) {
     Operation *yield = body.getBody().front().getTerminator();
     if (graph.isInside(yield, axis))
       continue;
-    unsigned carries = repeat.getCarry().size();
-    for (unsigned r = 0; r < carries + repeat.getInout().size(); ++r) {
-      unsigned argument = r < carries ? r : r + repeat.getStacked().size();
-      Value arg = body.getArgument(argument);
+    for (unsigned r = 0; r < repeat.getNumResults(); ++r) {
+      std::optional<unsigned> argument = repeat.getTiedOperand(r);
+      if (!argument)
+        break;
+      Value arg = body.getArgument(*argument);
       std::optional<AxisState> s = graph.stateOf(yield->getOperand(r), axis);
       if (!graph.stateOf(arg, axis) && graph.classOf(arg, axis).zero && s &&
           s->kind == AxisState::Partial)
@@ -428,9 +423,7 @@ static void writeTypes(PlacementGraph &graph, func::FuncOp func) {
     cast<RuleOpInterface>(op).setStateAttr(
         OpStateAttr::get(mesh, node->rule.rule, state));
   }
-  func.setFunctionType(FunctionType::get(
-      func.getContext(), func.getBody().front().getArgumentTypes(),
-      func.getBody().front().getTerminator()->getOperandTypes()));
+  updateFunctionType(func);
 }
 
 namespace {

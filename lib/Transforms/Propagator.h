@@ -36,8 +36,6 @@ public:
 
 private:
   PlacementGraph &graph;
-  /// What followsFromConstants found.
-  llvm::DenseMap<mlir::Operation *, bool> constant;
 
   int64_t sizeOf(unsigned axis) const { return graph.getMesh()[axis].size; }
   bool takesPart(const PlacedNode &node, unsigned axis) {
@@ -50,7 +48,6 @@ private:
   void propagate(unsigned axis);
   bool forward(unsigned axis);
   bool backward(unsigned axis);
-  bool followsFromConstants(mlir::Operation *op);
   bool decideArguments(unsigned axis);
   void passPartials(unsigned axis);
   void finish(unsigned axis);
@@ -58,7 +55,7 @@ private:
   bool isValid(const PlacedNode &node, unsigned axis, const OpAxisState &state);
   double reshardBytes(const PlacedNode &node, unsigned axis,
                       const OpAxisState &state);
-  bool decide(PlacedNode &node, unsigned axis, const OpAxisState &state);
+  void decide(PlacedNode &node, unsigned axis, const OpAxisState &state);
   unsigned rankOf(const PlacedNode &node, const OpAxisState &state);
   void add(llvm::SmallVectorImpl<Candidate> &list, const PlacedNode &node,
            unsigned axis, OpAxisState state, unsigned operand);

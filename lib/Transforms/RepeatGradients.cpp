@@ -196,20 +196,13 @@ void RepeatDifferentiator::finishBody() {
   eraseDeadOps(block);
 }
 
-/// Whether a value follows from constants alone.
-static bool isConstant(Value value) {
-  Operation *def = value.getDefiningOp();
-  return def && !isa<RepeatOp>(def) &&
-         llvm::all_of(def->getOperands(), isConstant);
-}
-
 /// The value of the backward body that stands for `value` of the forward one.
 Value RepeatDifferentiator::resolve(Value value, Operation *user) {
   if (Value known = resolved.lookup(value))
     return known;
   Value result;
   Operation *def = value.getDefiningOp();
-  if (def && (isa<MoveOp, SliceOp>(def) || isConstant(value))) {
+  if (def && (isa<MoveOp, SliceOp>(def) || followsFromConstants(value))) {
     // A view costs nothing to derive again from what is kept anyway.
     IRMapping map;
     for (Value v : def->getOperands())

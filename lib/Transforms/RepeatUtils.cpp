@@ -52,6 +52,24 @@ RepeatOp dtrain::buildRepeatLike(OpBuilder &b, RepeatOp like, func::FuncOp body,
                           like.getPinnedToAttr(), like.getOrigin());
 }
 
+bool dtrain::collectConstantOps(Value value, SetVector<Operation *> &ops) {
+  auto rule = value.getDefiningOp<RuleOpInterface>();
+  if (!rule)
+    return false;
+  if (ops.contains(rule))
+    return true;
+  for (Value operand : rule->getOperands())
+    if (!collectConstantOps(operand, ops))
+      return false;
+  ops.insert(rule);
+  return true;
+}
+
+bool dtrain::followsFromConstants(Value value) {
+  SetVector<Operation *> ops;
+  return collectConstantOps(value, ops);
+}
+
 void dtrain::updateFunctionType(func::FuncOp func) {
   Block &block = func.front();
   func.setFunctionType(

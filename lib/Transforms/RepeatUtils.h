@@ -11,6 +11,7 @@
 #include "dtrain/IR/DTrain/DTrain.h"
 #include "mlir/IR/BuiltinOps.h"
 #include "mlir/IR/IRMapping.h"
+#include "llvm/ADT/SetVector.h"
 
 namespace dtrain {
 
@@ -35,6 +36,13 @@ void updateFunctionType(mlir::func::FuncOp func);
 
 /// Makes `values` what the function returns, and its type accordingly.
 void setReturned(mlir::func::FuncOp func, mlir::ValueRange values);
+
+/// Adds the ops that compute `value` to `ops`, operands first. False where it
+/// is not computed from constants alone.
+bool collectConstantOps(mlir::Value value,
+                        llvm::SetVector<mlir::Operation *> &ops);
+/// Whether `value` is computed from constants alone.
+bool followsFromConstants(mlir::Value value);
 
 /// Erases ops whose results have no use.
 void eraseDeadOps(mlir::Block &block);

@@ -22,16 +22,11 @@ static double contractionFlops(Operation *op) {
   auto rule = dyn_cast<RuleOpInterface>(op);
   if (!rule)
     return 0;
-  BoundRule bound = llvm::cantFail(bindRule(op));
-  double flops = 0;
-  if (bound.rule.contract)
-    for (const RuleMonomial &m : *bound.rule.contract) {
-      double product = m.coef;
-      for (FactorId f : m.factors)
-        product *= bound.sizes[f];
-      flops += product;
-    }
-  return flops;
+  // Bytes do not matter here.
+  Work work = workOf(llvm::cantFail(bindRule(op)),
+                     SmallVector<double>(op->getNumOperands()),
+                     SmallVector<double>(op->getNumResults()), {});
+  return work.total(work.contract);
 }
 
 static double contractionFlopsOf(RepeatOp repeat) {
@@ -150,9 +145,10 @@ public:
     double total = 0;
     unsigned contractions = 0;
     for (Operation &op : func.getBody().front())
-      if (isForward(&op) && contractionFlops(&op) > 0) {
-        total += contractionFlops(&op);
-        ++contractions;
+      if (isForward(&op)) {
+        double flops = contractionFlops(&op);
+        total += flops;
+        contractions += flops > 0;
       }
     if (contractions < pp.size())
       return func.emitError()
@@ -287,11 +283,16 @@ struct SeedPipelineParallel
       return signalPassFailure();
     }
     RepeatOp dominant;
-    for (RepeatOp repeat : func->getBody().front().getOps<RepeatOp>())
-      if (repeat.getOrigin() == Origin::forward &&
-          (!dominant ||
-           contractionFlopsOf(repeat) > contractionFlopsOf(dominant)))
-        dominant = repeat;
+    double most = 0;
+    for (RepeatOp repeat : func->getBody().front().getOps<RepeatOp>()) {
+      if (repeat.getOrigin() != Origin::forward)
+        continue;
+      double flops = contractionFlopsOf(repeat);
+      if (dominant && flops <= most)
+        continue;
+      dominant = repeat;
+      most = flops;
+    }
     if (dominant) {
       if (failed(RepeatCutter(dominant, backwardOf(*func, dominant), pp, chunks)
                      .run()))

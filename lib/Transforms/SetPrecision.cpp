@@ -5,6 +5,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "RepeatUtils.h"
 #include "dtrain/Transforms/Passes.h"
 
 using namespace mlir;
@@ -111,11 +112,11 @@ struct SetPrecisionPass
 
   void runOnOperation() override {
     ModuleOp module = getOperation();
-    if (auto phase = module->getAttrOfType<PhaseAttr>(kPhaseAttr);
-        phase && phase.getValue() != Phase::import) {
+    if (std::optional<Phase> phase = phaseOf(module);
+        phase && *phase != Phase::import) {
       module.emitError("the precision is set before differentiation: expected "
                        "phase import, found ")
-          << stringifyPhase(phase.getValue());
+          << stringifyPhase(*phase);
       return signalPassFailure();
     }
     KeptValues kept(module);
@@ -137,9 +138,7 @@ struct SetPrecisionPass
     });
     module.walk([&](func::FuncOp func) {
       if (!func.isExternal())
-        func.setFunctionType(
-            FunctionType::get(&getContext(), func.front().getArgumentTypes(),
-                              func.front().getTerminator()->getOperandTypes()));
+        updateFunctionType(func);
     });
   }
 };

@@ -18,21 +18,6 @@ namespace dtrain {
 #include "dtrain/Transforms/Passes.h.inc"
 } // namespace dtrain
 
-/// Adds the ops that compute `value` to `ops`, operands first. False where it
-/// is not computed from constants alone.
-static bool collectInvariant(Value value, SetVector<Operation *> &ops) {
-  auto rule = value.getDefiningOp<RuleOpInterface>();
-  if (!rule)
-    return false;
-  if (ops.contains(rule))
-    return true;
-  for (Value operand : rule->getOperands())
-    if (!collectInvariant(operand, ops))
-      return false;
-  ops.insert(rule);
-  return true;
-}
-
 namespace {
 struct SinkInvariants
     : public dtrain::impl::SinkInvariantsBase<SinkInvariants> {
@@ -55,7 +40,7 @@ struct SinkInvariants
     unsigned first = body.getNumArguments() - repeat.getShared().size();
     for (auto [i, value] : llvm::enumerate(repeat.getShared())) {
       SetVector<Operation *> ops;
-      if (!collectInvariant(value, ops))
+      if (!collectConstantOps(value, ops))
         continue;
       for (Operation *op : ops)
         if (!mapping.contains(op->getResult(0)))

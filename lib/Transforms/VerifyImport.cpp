@@ -57,8 +57,7 @@ struct VerifyImport : public dtrain::impl::VerifyImportBase<VerifyImport> {
     });
     if (!ok)
       return signalPassFailure();
-    module->setAttr(kPhaseAttr,
-                    PhaseAttr::get(module.getContext(), Phase::import));
+    setPhase(module, Phase::import);
   }
 };
 } // namespace

@@ -51,19 +51,8 @@ static LogicalResult verifyPlaced(ModuleOp module) {
 /// The operands and results of one op fit its rule on every axis.
 static LogicalResult verifyFits(RuleOpInterface op, MeshAttr mesh) {
   BoundRule rule = llvm::cantFail(bindRule(op));
-  SmallVector<TensorState> operands, results;
-  for (Value v : op->getOperands())
-    operands.push_back(stateOf(tensorType(v), mesh));
-  for (Value v : op->getResults())
-    results.push_back(stateOf(tensorType(v), mesh));
-  for (unsigned axis = 0; axis < mesh.getNames().size(); ++axis) {
-    SmallVector<AxisState> ins, outs;
-    for (const TensorState &s : operands)
-      ins.push_back(s[axis]);
-    for (const TensorState &s : results)
-      outs.push_back(s[axis]);
-    if (inferState(rule, ins, outs, mesh.getSizes()[axis]))
-      continue;
+  auto complain = [&](unsigned axis, ArrayRef<AxisState> ins,
+                      ArrayRef<AxisState> outs) -> LogicalResult {
     InFlightDiagnostic diag = op->emitOpError("no state on axis ")
                               << mesh.getNames()[axis]
                               << " explains operands (";
@@ -73,8 +62,9 @@ static LogicalResult verifyFits(RuleOpInterface op, MeshAttr mesh) {
     llvm::interleaveComma(outs, diag,
                           [&](const AxisState &s) { diag << s.str(); });
     return diag << ") under its rule '" << rule.rule.str() << "'";
-  }
-  return success();
+  };
+  return inferOpState(mesh, rule, statesOf(op->getOperands(), mesh),
+                      statesOf(op->getResults(), mesh), complain);
 }
 
 /// A repeat's operands and results are as its body has them.
@@ -108,10 +98,6 @@ static LogicalResult verifyRepeat(RepeatOp repeat, MeshAttr mesh,
                       i >= repeat.getCarry().size(), "result", i)))
       return failure();
   return success();
-}
-
-static void setPhase(ModuleOp module, Phase phase) {
-  module->setAttr(kPhaseAttr, PhaseAttr::get(module.getContext(), phase));
 }
 
 namespace {

@@ -153,7 +153,7 @@ struct VerifyTrainPass : public dtrain::impl::VerifyTrainBase<VerifyTrainPass> {
     ModuleOp module = getOperation();
     if (failed(TrainContract(module).check()))
       return signalPassFailure();
-    module->setAttr(kPhaseAttr, PhaseAttr::get(&getContext(), Phase::train));
+    setPhase(module, Phase::train);
   }
 };
 } // namespace

@@ -10,7 +10,6 @@
 
 #include "llvm/ADT/StringRef.h"
 #include <cstdint>
-#include <optional>
 
 namespace dtrain {
 
@@ -28,7 +27,6 @@ enum class OpClass : uint8_t {
   Move,       ///< reshape, transpose, slice, constant: a view, free
 };
 llvm::StringRef stringifyOpClass(OpClass c);
-std::optional<OpClass> parseOpClass(llvm::StringRef text);
 
 } // namespace dtrain
 

@@ -464,7 +464,7 @@ struct ConvertDTrainToSchedule
       return signalPassFailure();
     for (auto func : llvm::make_early_inc_range(module.getOps<func::FuncOp>()))
       func.erase();
-    module->setAttr(kPhaseAttr, PhaseAttr::get(&getContext(), Phase::schedule));
+    setPhase(module, Phase::schedule);
   }
 };
 } // namespace

@@ -59,24 +59,15 @@ Bytes conversion::localBytes(Type type) {
 
 FailureOr<dtrain::OpState> Payloads::stateOf(RuleOpInterface op,
                                              const BoundRule &rule) {
-  SmallVector<TensorState> operands, results;
-  for (Value v : op->getOperands())
-    operands.push_back(dtrain::stateOf(tensorType(v), program.mesh));
-  for (Value v : op->getResults())
-    results.push_back(dtrain::stateOf(tensorType(v), program.mesh));
-  dtrain::OpState state;
-  for (unsigned a = 0; a < program.mesh.getNames().size(); ++a) {
-    auto onAxis = [a](const TensorState &s) { return s[a]; };
-    std::optional<OpAxisState> axis = inferState(
-        rule, llvm::map_to_vector(operands, onAxis),
-        llvm::map_to_vector(results, onAxis), program.mesh.getSizes()[a]);
-    if (!axis)
-      return op->emitOpError("its operands do not fit its rule on axis '")
-             << program.mesh.getNames()[a].getValue()
-             << "'; expected a module of phase communicate";
-    state.push_back(*axis);
-  }
-  return state;
+  auto complain = [&](unsigned axis, ArrayRef<AxisState>,
+                      ArrayRef<AxisState>) -> LogicalResult {
+    return op->emitOpError("its operands do not fit its rule on axis '")
+           << program.mesh.getNames()[axis].getValue()
+           << "'; expected a module of phase communicate";
+  };
+  return inferOpState(program.mesh, rule,
+                      statesOf(op->getOperands(), program.mesh),
+                      statesOf(op->getResults(), program.mesh), complain);
 }
 
 /// The shape of an attention core, from the factors that its rule names.

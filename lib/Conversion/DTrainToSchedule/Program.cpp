@@ -40,12 +40,12 @@ int64_t Program::numHolders(Operation *op) const {
 FailureOr<Program> conversion::takeApart(ModuleOp module,
                                          StringRef pipelineAxis) {
   Program program;
-  auto phase = module->getAttrOfType<PhaseAttr>(kPhaseAttr);
-  if (!phase || phase.getValue() != Phase::communicate) {
+  std::optional<Phase> phase = phaseOf(module);
+  if (phase != Phase::communicate) {
     InFlightDiagnostic diag =
         module.emitError("expected a module of phase communicate, found ");
     if (phase)
-      return diag << stringifyPhase(phase.getValue());
+      return diag << stringifyPhase(*phase);
     return diag << "none";
   }
   program.mesh = module->getAttrOfType<MeshAttr>(kMeshAttr);
@@ -108,24 +108,21 @@ void Accumulations::visit(RepeatOp repeat) {
   if (!body || body.isExternal())
     return;
   Operation *ret = body.front().getTerminator();
-  unsigned numCarry = repeat.getCarry().size();
-  unsigned firstInout = numCarry + repeat.getStacked().size();
-  auto check = [&](unsigned argument, unsigned returned) {
-    Value sum = body.getArgument(argument);
+  for (unsigned returned = 0; returned < repeat.getNumResults(); ++returned) {
+    std::optional<unsigned> argument = repeat.getTiedOperand(returned);
+    if (!argument)
+      break;
+    Value sum = body.getArgument(*argument);
     // A value that is also read is carried on for its own sake: the gradient of
     // a residual stream looks like a running sum otherwise.
     if (!sum.hasOneUse())
-      return;
+      continue;
     Operation *user = *sum.getUsers().begin();
     auto add = dyn_cast<ElementwiseOp>(user);
     if (add && add.getKind() == Elementwise::add &&
         add->getResult(0) == ret->getOperand(returned))
       ops.insert(add);
-  };
-  for (unsigned i = 0; i < numCarry; ++i)
-    check(i, i);
-  for (unsigned i = 0; i < repeat.getInout().size(); ++i)
-    check(firstInout + i, numCarry + i);
+  }
 }
 
 bool Accumulations::isGradientOnly(Value value) const {

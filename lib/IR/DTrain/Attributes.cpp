@@ -296,6 +296,21 @@ PlacementAttr::verify(function_ref<InFlightDiagnostic()> emitError,
   return success();
 }
 
+/// Sets the splits that the digits of all dimensions say.
+static llvm::Error applyAllDigits(PlacementAttr placement,
+                                  ArrayRef<MeshAxis> mesh,
+                                  ArrayRef<int64_t> shape, TensorState &state) {
+  for (unsigned dim = 0; dim < placement.getRank(); ++dim) {
+    Digits mine;
+    for (const PlacedDigit &d : placement.getDigits())
+      if (d.dim == dim)
+        mine.push_back({d.axis, d.gap});
+    if (llvm::Error e = applyDigits(mesh, shape[dim], dim, mine, state))
+      return e;
+  }
+  return llvm::Error::success();
+}
+
 LogicalResult PlacementAttr::verifyEncoding(
     ArrayRef<int64_t> shape, Type,
     function_ref<InFlightDiagnostic()> emitError) const {
@@ -306,14 +321,8 @@ LogicalResult PlacementAttr::verifyEncoding(
     return emitError() << "placement C5: expected a static shape";
   SmallVector<MeshAxis> mesh = getMesh().getAxes();
   TensorState state(mesh.size());
-  for (unsigned dim = 0; dim < getRank(); ++dim) {
-    Digits mine;
-    for (const PlacedDigit &d : getDigits())
-      if (d.dim == dim)
-        mine.push_back({d.axis, d.gap});
-    if (llvm::Error e = applyDigits(mesh, shape[dim], dim, mine, state))
-      return emitError() << "placement C5: " << llvm::toString(std::move(e));
-  }
+  if (llvm::Error e = applyAllDigits(*this, mesh, shape, state))
+    return emitError() << "placement C5: " << llvm::toString(std::move(e));
   if (llvm::Error e = verifyTensorState(mesh, shape, state))
     return emitError() << "placement C5: " << llvm::toString(std::move(e));
   return success();
@@ -342,13 +351,7 @@ PlacementAttr PlacementAttr::get(MeshAttr mesh, ArrayRef<int64_t> shape,
 TensorState PlacementAttr::getState(ArrayRef<int64_t> shape) const {
   SmallVector<MeshAxis> mesh = getMesh().getAxes();
   TensorState state(mesh.size());
-  for (unsigned dim = 0; dim < getRank(); ++dim) {
-    Digits mine;
-    for (const PlacedDigit &d : getDigits())
-      if (d.dim == dim)
-        mine.push_back({d.axis, d.gap});
-    llvm::cantFail(applyDigits(mesh, shape[dim], dim, mine, state));
-  }
+  llvm::cantFail(applyAllDigits(*this, mesh, shape, state));
   for (const PlacedAxis &a : getAxes()) {
     Coords on(getCoords().slice(a.first, a.count));
     state[a.axis] =

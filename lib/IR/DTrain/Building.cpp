@@ -40,10 +40,6 @@ RankedTensorType dtrain::withState(RankedTensorType type, MeshAttr mesh,
       PlacementAttr::get(mesh, type.getShape(), state));
 }
 
-RankedTensorType dtrain::unplaced(RankedTensorType type) {
-  return RankedTensorType::get(type.getShape(), type.getElementType());
-}
-
 SmallVector<int64_t> dtrain::localShapeOf(RankedTensorType type) {
   PlacementAttr placement = placementOf(type);
   if (!placement)
@@ -72,14 +68,6 @@ static RankedTensorType resultType(const Rule &rule, bool broadcasts,
                                    ValueRange operands, Type asked) {
   auto shapes = llvm::cantFail(inferShapes(rule, broadcasts, operands));
   return RankedTensorType::get(shapes.front(), resultElement(operands, asked));
-}
-
-Value dtrain::buildDot(OpBuilder &b, Location loc, StringRef einsum,
-                       ValueRange operands, Type elementType) {
-  Rule rule = parseRuleOrDie(einsum);
-  return DotOp::create(b, loc, resultType(rule, false, operands, elementType),
-                       operands, RuleAttr::get(b.getContext(), rule),
-                       Origin::forward, OpStateAttr());
 }
 
 Value dtrain::buildMove(OpBuilder &b, Location loc, StringRef einsum,

@@ -36,6 +36,16 @@ void DTrainDialect::initialize() {
   addInterfaces<DTrainInliner>();
 }
 
+std::optional<Phase> dtrain::phaseOf(ModuleOp module) {
+  if (auto phase = module->getAttrOfType<PhaseAttr>(kPhaseAttr))
+    return phase.getValue();
+  return std::nullopt;
+}
+
+void dtrain::setPhase(ModuleOp module, Phase phase) {
+  module->setAttr(kPhaseAttr, PhaseAttr::get(module.getContext(), phase));
+}
+
 std::optional<Role> dtrain::roleOf(func::FuncOp func, unsigned argument) {
   if (auto role = func.getArgAttrOfType<RoleAttr>(argument, kRoleAttr))
     return role.getValue();

@@ -67,6 +67,31 @@ dtrain::inferShapes(const Rule &generic, bool broadcasts, ValueRange operands) {
   return results;
 }
 
+SmallVector<TensorState> dtrain::statesOf(ValueRange values, MeshAttr mesh) {
+  return llvm::map_to_vector(
+      values, [&](Value v) { return stateOf(tensorType(v), mesh); });
+}
+
+FailureOr<dtrain::OpState>
+dtrain::inferOpState(MeshAttr mesh, const BoundRule &rule,
+                     ArrayRef<TensorState> operands,
+                     ArrayRef<TensorState> results,
+                     function_ref<LogicalResult(unsigned, ArrayRef<AxisState>,
+                                                ArrayRef<AxisState>)>
+                         complain) {
+  dtrain::OpState state;
+  for (auto [axis, size] : llvm::enumerate(mesh.getSizes())) {
+    auto onAxis = [axis = axis](const TensorState &s) { return s[axis]; };
+    auto ins = llvm::map_to_vector(operands, onAxis);
+    auto outs = llvm::map_to_vector(results, onAxis);
+    std::optional<OpAxisState> found = inferState(rule, ins, outs, size);
+    if (!found)
+      return complain(axis, ins, outs);
+    state.push_back(*found);
+  }
+  return state;
+}
+
 //===----------------------------------------------------------------------===//
 // Rules that depend on the instance
 //===----------------------------------------------------------------------===//

@@ -386,8 +386,7 @@ OwningOpRef<ModuleOp> Importer::finish(Value loss) {
 
 OwningOpRef<ModuleOp> Importer::import() {
   module = ModuleOp::create(fileLoc());
-  module->getOperation()->setAttr(
-      kPhaseAttr, PhaseAttr::get(builder.getContext(), Phase::import));
+  setPhase(*module, Phase::import);
   builder.setInsertionPointToEnd(module->getBody());
   auto func = func::FuncOp::create(builder, fileLoc(), "main",
                                    builder.getFunctionType({}, {}));

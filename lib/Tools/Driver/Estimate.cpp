@@ -73,11 +73,6 @@ static Expected<LoadedModel> loadModel(const EstimateRequest &request,
   return model;
 }
 
-static Phase phaseOf(ModuleOp module) {
-  auto phase = module->getAttrOfType<PhaseAttr>(kPhaseAttr);
-  return phase ? phase.getValue() : Phase::import;
-}
-
 //===----------------------------------------------------------------------===//
 // Settings
 //===----------------------------------------------------------------------===//
@@ -287,7 +282,7 @@ Expected<std::string> dtrain::runEstimate(const EstimateRequest &request,
   pm.enableVerifier(false);
   PipelineSettings settings =
       settingsOf(request, *compute, *gradient, model->name);
-  buildPipeline(pm, settings, phaseOf(module));
+  buildPipeline(pm, settings, phaseOf(module).value_or(Phase::import));
   if (request.format == ReportFormat::Mlir && !request.to)
     pm.addPass(createScheduleAnnotate());
   if (failed(pm.run(module)))

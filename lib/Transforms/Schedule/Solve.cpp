@@ -200,8 +200,7 @@ struct ScheduleSolve : public dtrain::impl::ScheduleSolveBase<ScheduleSolve> {
     FailureOr<PlanOp> plan = findPlan(getOperation());
     if (failed(plan) || failed(Solver(*plan).solve()))
       return signalPassFailure();
-    getOperation()->setAttr(kPhaseAttr,
-                            PhaseAttr::get(&getContext(), Phase::solve));
+    setPhase(getOperation(), Phase::solve);
   }
 };
 } // namespace

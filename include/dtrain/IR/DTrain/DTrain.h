@@ -52,6 +52,10 @@ inline constexpr llvm::StringLiteral kMeshAttr = "dtrain.mesh";
 /// On the module: the last phase whose contract it meets.
 inline constexpr llvm::StringLiteral kPhaseAttr = "dtrain.phase";
 
+/// The phase that the module says it meets, if it does; and saying so.
+std::optional<Phase> phaseOf(mlir::ModuleOp module);
+void setPhase(mlir::ModuleOp module, Phase phase);
+
 /// The role of an argument of a step, if it has one.
 std::optional<Role> roleOf(mlir::func::FuncOp func, unsigned argument);
 
@@ -70,12 +74,23 @@ TensorState stateOf(mlir::RankedTensorType type, MeshAttr mesh);
 /// The same shape and element type in another state.
 mlir::RankedTensorType withState(mlir::RankedTensorType type, MeshAttr mesh,
                                  const TensorState &state);
-/// The same shape and element type with no placement.
-mlir::RankedTensorType unplaced(mlir::RankedTensorType type);
 /// The shape that the fullest device holds.
 llvm::SmallVector<int64_t> localShapeOf(mlir::RankedTensorType type);
 /// Bytes of one element; sub-byte types count their fraction, i1 one byte.
 double elementBytes(mlir::Type elementType);
+
+/// The op's state on every axis, recovered from the states of its operands and
+/// results. Where none explains them, `complain` is given the axis and what is
+/// there, and its failure returned.
+mlir::FailureOr<OpState> inferOpState(
+    MeshAttr mesh, const BoundRule &rule, llvm::ArrayRef<TensorState> operands,
+    llvm::ArrayRef<TensorState> results,
+    llvm::function_ref<mlir::LogicalResult(unsigned axis,
+                                           llvm::ArrayRef<AxisState> operands,
+                                           llvm::ArrayRef<AxisState> results)>
+        complain);
+/// The states of values with placements on that mesh.
+llvm::SmallVector<TensorState> statesOf(mlir::ValueRange values, MeshAttr mesh);
 
 //===----------------------------------------------------------------------===//
 // Building
@@ -90,9 +105,6 @@ inferShapes(const Rule &rule, bool broadcasts, mlir::ValueRange operands);
 /// first floating operand unless given. They are for programs without
 /// placements; the operands must fit the rule (checked with a diagnostic by the
 /// importer, by construction elsewhere).
-mlir::Value buildDot(mlir::OpBuilder &b, mlir::Location loc,
-                     llvm::StringRef einsum, mlir::ValueRange operands,
-                     mlir::Type elementType = {});
 mlir::Value buildMove(mlir::OpBuilder &b, mlir::Location loc,
                       llvm::StringRef einsum, mlir::Value input,
                       llvm::ArrayRef<int64_t> resultShape);
