@@ -29,14 +29,17 @@ namespace {
 class Materializer {
 public:
   explicit Materializer(MeshAttr mesh) : mesh(mesh), repeatTypes(mesh) {}
-  LogicalResult run(func::FuncOp func);
+  LogicalResult run(ModuleOp module);
 
 private:
   MeshAttr mesh;
   RepeatTypes repeatTypes;
+  /// One of the repeats of each body.
+  DenseMap<Operation *, RepeatOp> callers;
   /// One reshard per value and placement.
   DenseMap<std::pair<Value, Type>, Value> made;
 
+  LogicalResult fit(func::FuncOp func);
   LogicalResult fitOperands(RuleOpInterface op);
   void fitRepeat(RepeatOp repeat);
   void fitReturn(func::ReturnOp op);
@@ -175,21 +178,16 @@ void Materializer::fitReturn(func::ReturnOp op) {
         s = reducedState(s);
       fit(use, state);
     }
-  } else if (auto uses = SymbolTable::getSymbolUses(
-                 func, func->getParentOfType<ModuleOp>())) {
-    for (SymbolTable::SymbolUse symbolUse : *uses)
-      if (auto repeat = dyn_cast<RepeatOp>(symbolUse.getUser())) {
-        // Carried and inout results continue in their arguments' state.
-        for (OpOperand &use : op->getOpOperands())
-          if (auto argument = repeat.getTiedOperand(use.getOperandNumber()))
-            fit(use, stateOf(tensorType(func.getArgument(*argument)), mesh));
-        break;
-      }
+  } else if (RepeatOp repeat = callers.lookup(func)) {
+    // Carried and inout results continue in their arguments' state.
+    for (OpOperand &use : op->getOpOperands())
+      if (auto argument = repeat.getTiedOperand(use.getOperandNumber()))
+        fit(use, stateOf(tensorType(func.getArgument(*argument)), mesh));
   }
   updateFunctionType(func);
 }
 
-LogicalResult Materializer::run(func::FuncOp func) {
+LogicalResult Materializer::fit(func::FuncOp func) {
   for (Operation &op : llvm::make_early_inc_range(func.getBody().front())) {
     if (auto rule = dyn_cast<RuleOpInterface>(op)) {
       if (failed(fitOperands(rule)))
@@ -199,6 +197,16 @@ LogicalResult Materializer::run(func::FuncOp func) {
     } else if (auto ret = dyn_cast<func::ReturnOp>(op)) {
       fitReturn(ret);
     }
+  }
+  return success();
+}
+
+LogicalResult Materializer::run(ModuleOp module) {
+  module.walk([&](RepeatOp repeat) { callers[repeat.getBody()] = repeat; });
+  for (func::FuncOp func : module.getOps<func::FuncOp>()) {
+    made.clear();
+    if (failed(fit(func)))
+      return failure();
   }
   return success();
 }
@@ -214,9 +222,8 @@ struct MaterializeReshards
           "no mesh: expected a module after dtrain-propagate-placement");
       return signalPassFailure();
     }
-    for (func::FuncOp func : module.getOps<func::FuncOp>())
-      if (failed(Materializer(mesh).run(func)))
-        return signalPassFailure();
+    if (failed(Materializer(mesh).run(module)))
+      return signalPassFailure();
   }
 };
 } // namespace

@@ -70,12 +70,12 @@ FailureOr<PlacementGraph> PlacementGraph::build(ModuleOp module,
   if (failed(graph.collect(graph.main)))
     return failure();
 
-  graph.findInside(graph.main);
   graph.pinned.assign(graph.axes.size(), false);
   for (RepeatOp repeat : graph.repeats)
     if (std::optional<StringRef> axis = repeat.getPinnedAxis())
       if (std::optional<unsigned> index = mesh.find(*axis))
         graph.pinned[*index] = true;
+  graph.findInside(graph.main);
   graph.mapOf.assign(graph.axes.size(), 0);
   graph.buildClasses(0, std::nullopt);
   for (unsigned axis = 0; axis < graph.axes.size(); ++axis)
@@ -95,6 +95,7 @@ LogicalResult PlacementGraph::collect(func::FuncOp func) {
       SmallVector<RepeatOp, 1> &calls = callers[body];
       bool first = calls.empty();
       calls.push_back(repeat);
+      bodies[repeat] = body;
       repeats.push_back(repeat);
       if (first && failed(collect(body)))
         return failure();
@@ -169,7 +170,7 @@ void PlacementGraph::buildClasses(unsigned map,
         unifier.unite(result, init, 0);
       continue;
     }
-    func::FuncOp body = repeat.getBody();
+    func::FuncOp body = bodyOf(repeat);
     Operation *yield = body.getBody().front().getTerminator();
     for (auto [i, operand] : llvm::enumerate(repeat.getOperands())) {
       RepeatSegment segment = segmentOf(repeat, i);
@@ -261,7 +262,8 @@ void PlacementGraph::findZeros(unsigned map) {
 //===----------------------------------------------------------------------===//
 
 bool PlacementGraph::isPinnedTo(RepeatOp repeat, unsigned axis) const {
-  return repeat.getPinnedAxis() && *repeat.getPinnedAxis() == axes[axis].name;
+  return pinned[axis] && repeat.getPinnedAxis() &&
+         *repeat.getPinnedAxis() == axes[axis].name;
 }
 
 bool PlacementGraph::isInside(Operation *op, unsigned axis) const {
@@ -271,7 +273,7 @@ bool PlacementGraph::isInside(Operation *op, unsigned axis) const {
 
 void PlacementGraph::findInside(func::FuncOp func) {
   for (RepeatOp repeat : func.getBody().front().getOps<RepeatOp>()) {
-    func::FuncOp body = repeat.getBody();
+    func::FuncOp body = bodyOf(repeat);
     llvm::SmallBitVector &of =
         inside.try_emplace(body, axes.size()).first->second;
     llvm::SmallBitVector before = of;
@@ -341,13 +343,14 @@ bool PlacementGraph::passesThrough(OpOperand &use, unsigned axis) {
 
 std::optional<AxisState>
 PlacementGraph::repeatDemand(RepeatOp repeat, unsigned operand, unsigned axis) {
-  RepeatSegment segment = segmentOf(repeat, operand);
-  if (isPinnedTo(repeat, axis))
+  if (isPinnedTo(repeat, axis)) {
+    RepeatSegment segment = segmentOf(repeat, operand);
     return pinnedState(repeat, repeat.getOperand(operand),
                        segment == RepeatSegment::Stacked ||
                            segment == RepeatSegment::Inout);
-  if (segment == RepeatSegment::Carry)
-    return stateOf(repeat.getBody().getArgument(operand), axis);
+  }
+  if (operand < repeat.getCarry().size())
+    return stateOf(bodyOf(repeat).getArgument(operand), axis);
   return std::nullopt;
 }
 

@@ -58,6 +58,10 @@ public:
   bool isPinnedAxis(unsigned axis) const { return pinned[axis]; }
   /// Whether the op lies in the body of a repeat that is pinned to `axis`.
   bool isInside(mlir::Operation *op, unsigned axis) const;
+  /// `repeat.getBody()` without a search of the module.
+  mlir::func::FuncOp bodyOf(RepeatOp repeat) const {
+    return bodies.find(repeat)->second;
+  }
 
   PlacedClass &classOf(mlir::Value value, unsigned axis);
   std::optional<AxisState> stateOf(mlir::Value value, unsigned axis);
@@ -89,6 +93,7 @@ private:
   MeshAttr mesh;
   llvm::DenseMap<mlir::Operation *, unsigned> nodeIndex;
   llvm::DenseMap<mlir::Operation *, llvm::SmallVector<RepeatOp, 1>> callers;
+  llvm::DenseMap<mlir::Operation *, mlir::func::FuncOp> bodies;
 
   /// The axes that each body is inside of a pin of.
   llvm::DenseMap<mlir::Operation *, llvm::SmallBitVector> inside;

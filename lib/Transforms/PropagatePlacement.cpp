@@ -129,14 +129,14 @@ bool Propagator::enterRepeat(RepeatOp repeat, unsigned axis) {
   bool changed = false;
   for (auto [i, init] : llvm::enumerate(repeat.getCarry()))
     if (std::optional<AxisState> s = graph.stateOf(init, axis))
-      changed |= adopt(repeat.getBody().getArgument(i), axis, *s);
+      changed |= adopt(graph.bodyOf(repeat).getArgument(i), axis, *s);
   return changed;
 }
 
 bool Propagator::forward(unsigned axis) {
   bool changed = false;
   for (RepeatOp repeat : graph.repeats)
-    if (!graph.isInside(repeat.getBody().getBody().front().getTerminator(),
+    if (!graph.isInside(graph.bodyOf(repeat).getBody().front().getTerminator(),
                         axis))
       changed |= enterRepeat(repeat, axis);
   for (PlacedNode &node : graph.nodes) {
@@ -219,7 +219,7 @@ bool Propagator::decideArguments(unsigned axis) {
   llvm::SetVector<Operation *> functions;
   functions.insert(graph.main);
   for (RepeatOp repeat : graph.repeats)
-    functions.insert(repeat.getBody());
+    functions.insert(graph.bodyOf(repeat));
   for (Operation *func : functions) {
     for (BlockArgument arg : cast<func::FuncOp>(func).getArguments()) {
       if (graph.stateOf(arg, axis))
@@ -265,7 +265,7 @@ bool Propagator::decideArguments(unsigned axis) {
 /// themselves; what is left is replicated.
 void Propagator::finish(unsigned axis) {
   for (RepeatOp repeat : graph.repeats) {
-    func::FuncOp body = repeat.getBody();
+    func::FuncOp body = graph.bodyOf(repeat);
     Operation *yield = body.getBody().front().getTerminator();
     if (graph.isInside(yield, axis))
       continue;
@@ -443,7 +443,7 @@ struct PropagatePlacement
     llvm::SetVector<Operation *> functions;
     functions.insert(graph->main);
     for (RepeatOp repeat : graph->repeats)
-      functions.insert(repeat.getBody());
+      functions.insert(graph->bodyOf(repeat));
     for (Operation *func : functions)
       writeTypes(*graph, cast<func::FuncOp>(func));
   }

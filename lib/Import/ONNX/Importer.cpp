@@ -30,20 +30,23 @@ Importer::Importer(const onnx::ModelProto &model, const OnnxModelInfo &info,
                    const OnnxImportOptions &options, StringRef file,
                    MLIRContext *context)
     : builder(context), graph(model.graph()), info(info), options(options),
-      file(file) {
+      fileName(StringAttr::get(context, file)) {
   for (const onnx::OperatorSetIdProto &set : model.opset_import())
     if (set.domain().empty() || set.domain() == "ai.onnx")
       opset = set.version();
-  for (int i = 0; i < graph.node_size(); ++i)
-    for (const std::string &name : graph.node(i).output())
+  for (int i = 0; i < graph.node_size(); ++i) {
+    const onnx::NodeProto &node = graph.node(i);
+    ops.push_back(findOp(node.domain(), node.op_type()));
+    for (const std::string &name : node.output())
       if (!name.empty())
         producers.try_emplace(name, i);
+  }
   for (const onnx::TensorProto &tensor : graph.initializer())
     initializers.insert(tensor.name());
 }
 
 Location Importer::fileLoc() const {
-  return FileLineColLoc::get(builder.getContext(), file, 0, 0);
+  return FileLineColLoc::get(fileName, 0, 0);
 }
 
 /// Exporters may leave nodes without a name; their first result has one.
@@ -56,7 +59,7 @@ static StringRef nameOf(const onnx::NodeProto &node) {
 Location Importer::locOf(int index) const {
   return NameLoc::get(
       StringAttr::get(builder.getContext(), nameOf(graph.node(index))),
-      FileLineColLoc::get(builder.getContext(), file, index, 0));
+      FileLineColLoc::get(fileName, index, 0));
 }
 
 int Importer::producerOf(StringRef name) const {
@@ -94,6 +97,8 @@ LogicalResult Importer::chooseOutput() {
   if (graph.output().empty())
     return emitError(fileLoc()) << "expected a graph with outputs, found none";
   for (const onnx::ValueInfoProto &candidate : graph.output()) {
+    if (llvm::none_of(graph.node(), isLoss))
+      break;
     markLive(candidate.name());
     for (int i = 0; i < graph.node_size(); ++i) {
       if (!live[i] || !isLoss(graph.node(i)))
@@ -123,7 +128,7 @@ void Importer::markLive(StringRef wanted) {
       continue;
     live[index] = true;
     const onnx::NodeProto &node = graph.node(index);
-    const OpInfo *op = findOp(node.domain(), node.op_type());
+    const OpInfo *op = ops[index];
     for (int i = 0; i < node.input_size(); ++i)
       if (!op || i >= 32 || !(op->ignored >> i & 1))
         work.push_back(producerOf(node.input(i)));
@@ -139,7 +144,7 @@ LogicalResult Importer::checkSupported() {
   llvm::StringSet<> keys;
   for (int i = 0; i < graph.node_size(); ++i) {
     const onnx::NodeProto &node = graph.node(i);
-    if (!live[i] || findOp(node.domain(), node.op_type()))
+    if (!live[i] || ops[i])
       continue;
     std::string key = (node.domain().empty() ? "ai.onnx" : node.domain()) +
                       "." + node.op_type();
@@ -168,9 +173,8 @@ void Importer::markTrainable() {
   // Backwards, so that a view's result is marked before its operand.
   for (int i = graph.node_size(); i-- > 0;) {
     const onnx::NodeProto &node = graph.node(i);
-    const OpInfo *op =
-        live[i] ? findOp(node.domain(), node.op_type()) : nullptr;
-    if (!op)
+    const OpInfo *op = ops[i];
+    if (!live[i] || !op)
       continue;
     for (int k = 0; k < std::min(node.input_size(), 32); ++k)
       if ((op->trainable | op->maybeTrainable) >> k & 1)
@@ -287,9 +291,8 @@ FailureOr<Value> Importer::materialize(Tensor &tensor, Location loc) {
 }
 
 LogicalResult Importer::importNode(int index) {
-  const onnx::NodeProto &proto = graph.node(index);
-  Node node(*this, proto, locOf(index));
-  return findOp(proto.domain(), proto.op_type())->handler(node);
+  Node node(*this, graph.node(index), locOf(index));
+  return ops[index]->handler(node);
 }
 
 //===----------------------------------------------------------------------===//

@@ -126,10 +126,12 @@ private:
   const onnx::GraphProto &graph;
   const OnnxModelInfo &info;
   const OnnxImportOptions &options;
-  std::string file;
+  mlir::StringAttr fileName;
   mlir::OwningOpRef<mlir::ModuleOp> module;
   mlir::Block *body;
   llvm::StringMap<int> producers;
+  /// What is known of each node's operator, null where nothing is.
+  std::vector<const OpInfo *> ops;
   llvm::StringSet<> initializers;
   /// Where values of inputs and initializers live; StringMap entries are
   /// stable.

@@ -10,6 +10,7 @@
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/Support/CheckedArithmetic.h"
 #include "llvm/Support/ErrorHandling.h"
+#include "llvm/Support/MathExtras.h"
 #include <limits>
 
 using namespace dtrain::onnx_import;
@@ -27,10 +28,8 @@ dtrain::onnx_import::countElements(ArrayRef<int64_t> shape) {
       empty = true;
       continue;
     }
-    std::optional<int64_t> product = checkedMul(count, extent);
-    if (!product)
+    if (MulOverflow(count, extent, count))
       return std::nullopt;
-    count = *product;
   }
   return empty ? 0 : count;
 }

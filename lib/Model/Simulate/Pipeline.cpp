@@ -57,9 +57,9 @@ Error PipelineProblem::check() const {
 
 /// The events of `stage` in the order's sequence. Fails if the order gives two
 /// events one place.
-static Error sequenceOf(const PipelineProblem &problem, int64_t stage,
-                        llvm::MutableArrayRef<StageEvent> sequence,
-                        std::vector<bool> &taken) {
+static Error placeEvents(const PipelineProblem &problem, int64_t stage,
+                         llvm::MutableArrayRef<StageEvent> sequence,
+                         std::vector<bool> &taken) {
   const PipelineShape &shape = problem.shape;
   taken.assign(sequence.size(), false);
   for (int64_t chunk = 0; chunk < shape.chunks; ++chunk)
@@ -108,9 +108,9 @@ class Simulation {
 public:
   explicit Simulation(const PipelineProblem &problem)
       : problem(problem), shape(problem.shape),
-        perStage(shape.eventsPerStage()), sequence(shape.stages * perStage),
-        next(shape.stages, 0), inFlight(shape.virtualStages(), 0),
-        inFlightOfStage(shape.stages, 0), free(shape.stages) {}
+        perStage(shape.eventsPerStage()), next(shape.stages, 0),
+        inFlight(shape.virtualStages(), 0), inFlightOfStage(shape.stages, 0),
+        free(shape.stages) {}
 
   Expected<PipelineSolution> run();
 
@@ -128,8 +128,7 @@ private:
   const PipelineProblem &problem;
   const PipelineShape shape;
   int64_t perStage;
-  std::vector<StageEvent> sequence; // perStage of each stage
-  std::vector<int64_t> next;        // place in each stage's sequence
+  std::vector<int64_t> next; // place in each stage's sequence
   std::vector<int64_t> inFlight, inFlightOfStage; // now
   std::vector<Time> free;                         // when each stage is
   std::vector<bool> done;
@@ -175,7 +174,7 @@ void Simulation::book(int64_t stage, int64_t virtualStage,
 
 void Simulation::advance(int64_t stage) {
   for (; next[stage] < perStage; ++next[stage]) {
-    const StageEvent &event = sequence[stage * perStage + next[stage]];
+    const StageEvent &event = solution.sequence[stage * perStage + next[stage]];
     int64_t virtualStage = event.chunk * shape.stages + stage;
     Dependence dependence = dependenceOf(problem, virtualStage, event);
     if (dependence.any && !isDone(dependence.stage, dependence.event))
@@ -191,6 +190,7 @@ void Simulation::advance(int64_t stage) {
 Expected<PipelineSolution> Simulation::run() {
   size_t events = shape.stages * perStage;
   solution.shape = shape;
+  solution.sequence.resize(events);
   solution.starts.resize(events);
   solution.ends.resize(events);
   solution.use.resize(shape.stages);
@@ -199,10 +199,10 @@ Expected<PipelineSolution> Simulation::run() {
   done.assign(events, false);
   std::vector<bool> taken;
   for (int64_t stage = 0; stage < shape.stages; ++stage) {
-    if (Error e = sequenceOf(problem, stage,
-                             llvm::MutableArrayRef<StageEvent>(sequence).slice(
-                                 stage * perStage, perStage),
-                             taken))
+    if (Error e = placeEvents(problem, stage,
+                              llvm::MutableArrayRef(solution.sequence)
+                                  .slice(stage * perStage, perStage),
+                              taken))
       return e;
     runnable.push_back(shape.stages - 1 - stage);
   }
@@ -253,7 +253,7 @@ Error PipelineSolution::verify(const PipelineProblem &problem) const {
   std::vector<bool> taken;
   Time last;
   for (int64_t stage = 0; stage < s.stages; ++stage) {
-    if (Error e = sequenceOf(problem, stage, sequence, taken))
+    if (Error e = placeEvents(problem, stage, sequence, taken))
       return e;
     Time free;
     for (const StageEvent &event : sequence) {

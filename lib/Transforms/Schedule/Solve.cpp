@@ -32,7 +32,7 @@ private:
   FailureOr<Span> solveScope(Block &scope);
   LogicalResult solveScopes();
   void setBreakdown(RankClassOp rankClass, const StageUse &use, Time step);
-  void setFootprint(RankClassOp rankClass, const PipelineProblem &pipeline);
+  void setFootprint(RankClassOp rankClass, ArrayRef<StageEvent> events);
   /// Gradient synchronisation of a class, then its update.
   static Time syncOf(SegmentOp tail) {
     return tail ? tail.getSpan()->getValue().exposed : Time();
@@ -111,20 +111,10 @@ void Solver::setBreakdown(RankClassOp rankClass, const StageUse &use,
   rankClass.setBreakdownAttr(BreakdownAttr::get(context, breakdown));
 }
 
-void Solver::setFootprint(RankClassOp rankClass,
-                          const PipelineProblem &pipeline) {
-  const PipelineShape &shape = pipeline.shape;
-  SmallVector<SegmentOp> segments = segmentsOf(rankClass);
-  std::vector<StageEvent> events(shape.eventsPerStage());
-  int64_t stage = rankClass.getStage();
-  for (int64_t chunk = 0; chunk < shape.chunks; ++chunk)
-    for (int64_t microBatch = 0; microBatch < shape.microBatches; ++microBatch)
-      for (bool backward : {false, true}) {
-        StageEvent event{microBatch, chunk, backward};
-        events[pipeline.order->position(shape, stage, event)] = event;
-      }
-  SmallVector<Space> spaces = llvm::map_to_vector(
-      segments, [](SegmentOp s) { return s.getSpace().getValue(); });
+void Solver::setFootprint(RankClassOp rankClass, ArrayRef<StageEvent> events) {
+  SmallVector<Space> spaces =
+      llvm::map_to_vector(segmentsOf(rankClass),
+                          [](SegmentOp s) { return s.getSpace().getValue(); });
   const State &state = rankClass.getState().getValue();
   Footprint peak;
   Bytes saved;
@@ -186,7 +176,7 @@ LogicalResult Solver::solve() {
   Time step = synchronised + update;
   for (auto rankClass : plan.getContents().getOps<RankClassOp>()) {
     setBreakdown(rankClass, solution->use[rankClass.getStage()], step);
-    setFootprint(rankClass, pipeline);
+    setFootprint(rankClass, solution->sequenceOf(rankClass.getStage()));
   }
   plan.setAtAttr(AtAttr::get(context, Interval{Time(), step, Time()}));
   return success();

@@ -90,6 +90,12 @@ struct StageUse {
 
 struct PipelineSolution {
   PipelineShape shape;
+  /// What each stage does in turn, one stage after the other.
+  std::vector<StageEvent> sequence;
+  llvm::ArrayRef<StageEvent> sequenceOf(int64_t stage) const {
+    return llvm::ArrayRef(sequence).slice(stage * shape.eventsPerStage(),
+                                          shape.eventsPerStage());
+  }
   /// Per event; see `index`.
   std::vector<Time> starts, ends;
   Time makespan;
