@@ -35,7 +35,7 @@ class Converter {
 public:
   Converter(Program &program, Accumulations &accumulations, Stages &stages)
       : program(program), stages(stages), accumulations(accumulations),
-        payloads(program, accumulations), memory(program),
+        payloads(program, accumulations), memory(program, accumulations),
         builder(program.main.getContext()) {}
 
   FailureOr<PlanOp> convert(StringRef name, StringRef order, StringRef axis);
@@ -52,15 +52,24 @@ private:
   Value createTask(Operation *op, Attribute payload, ValueRange after);
   /// Tasks and calls of `ops` at the insertion point.
   LogicalResult convertOps(ArrayRef<Operation *> ops);
-  FailureOr<BodyOp> bodyOf(RepeatOp repeat);
+  /// The calls of a repeat at the insertion point, and the event of the last.
+  FailureOr<Value> convertRepeat(RepeatOp repeat, ValueRange after);
+  /// A body of the ops of one trip.
+  FailureOr<BodyOp> bodyOf(RepeatOp repeat, ArrayRef<Operation *> ops,
+                           StringRef suffix);
   FailureOr<Attribute> payloadOf(Operation *op);
   SegmentOp createSegment(SegmentKind kind, int64_t chunk, int64_t count);
   LogicalResult setSpace(SegmentOp segment, ArrayRef<Operation *> ops,
                          const Space &kept, const DenseSet<Value> &savedValues);
   /// Values that backward ops read and forward ops of the chunk made.
-  void collectSaved(ArrayRef<Operation *> backward, Space &space,
-                    DenseSet<Value> &savedValues);
-  Bytes savedBytes(RepeatOp repeat);
+  struct Saved {
+    Space space;
+    DenseSet<Value> values;
+    DenseSet<Operation *> repeats;
+  };
+  Saved collectSaved(ArrayRef<Operation *> backward);
+  void save(Value value, Saved &saved, bool asLogits = false);
+  void saveOutputs(RepeatOp repeat, Saved &saved);
   const BodyFacts &factsOf(RepeatOp repeat);
 
   Program &program;
@@ -70,7 +79,8 @@ private:
   Memory memory;
   OpBuilder builder;
   PlanOp plan;
-  llvm::DenseMap<Operation *, BodyOp> bodies;
+  /// By the ops of a trip.
+  std::map<SmallVector<Operation *>, BodyOp> bodies;
   llvm::DenseMap<Operation *, BodyFacts> facts;
   llvm::DenseMap<Operation *, Attribute> cachedPayloads;
   /// Ops of @main that run after the micro-batches, by stage and in order.
@@ -169,16 +179,11 @@ LogicalResult Converter::convertOps(ArrayRef<Operation *> ops) {
       if (auto it = events.find(v); it != events.end())
         after.insert(it->second.begin(), it->second.end());
     if (auto repeat = dyn_cast<RepeatOp>(op)) {
-      FailureOr<BodyOp> body = bodyOf(repeat);
-      if (failed(body))
+      FailureOr<Value> done = convertRepeat(repeat, after.getArrayRef());
+      if (failed(done))
         return failure();
-      auto call = CallOp::create(
-          builder, op->getLoc(), EventType::get(op->getContext()),
-          FlatSymbolRefAttr::get(body->getSymNameAttr()),
-          builder.getI64IntegerAttr(repeat.getTripCount()), after.getArrayRef(),
-          AtAttr());
       after.clear();
-      after.insert(call.getDone());
+      after.insert(*done);
     } else {
       FailureOr<Attribute> payload = payloadOf(op);
       if (failed(payload))
@@ -210,23 +215,43 @@ static void addKeptByStack(Block &scope, double &scores, double &dropped) {
   }
 }
 
-FailureOr<BodyOp> Converter::bodyOf(RepeatOp repeat) {
+FailureOr<Value> Converter::convertRepeat(RepeatOp repeat, ValueRange after) {
+  SmallVector<Operation *> ops = opsOfTrip(repeat),
+                           last = opsOfLastTrip(repeat);
+  int64_t trips = repeat.getTripCount();
+  int64_t whole = last.size() < ops.size() ? trips - 1 : trips;
+  Value done;
+  auto call = [&](FailureOr<BodyOp> body, int64_t times) {
+    if (succeeded(body))
+      done = CallOp::create(builder, repeat.getLoc(),
+                            EventType::get(repeat.getContext()),
+                            FlatSymbolRefAttr::get(body->getSymNameAttr()),
+                            builder.getI64IntegerAttr(times),
+                            done ? ValueRange(done) : after, AtAttr());
+    return success(succeeded(body));
+  };
+  if (whole > 0 && failed(call(bodyOf(repeat, ops, ""), whole)))
+    return failure();
+  if (whole < trips && failed(call(bodyOf(repeat, last, "_last"), 1)))
+    return failure();
+  return done;
+}
+
+FailureOr<BodyOp> Converter::bodyOf(RepeatOp repeat, ArrayRef<Operation *> ops,
+                                    StringRef suffix) {
   func::FuncOp function = repeat.getBody();
-  BodyOp &body = bodies[function];
+  BodyOp &body = bodies[SmallVector<Operation *>(ops)];
   if (body)
     return body;
   OpBuilder::InsertionGuard guard(builder);
   builder.setInsertionPointToStart(&plan.getContents().front());
-  body = BodyOp::create(builder, function.getLoc(), function.getSymNameAttr(),
-                        SpanAttr());
+  body = BodyOp::create(builder, function.getLoc(),
+                        (function.getSymName() + suffix).str(), SpanAttr());
   BodyOp result = body;
   builder.createBlock(&result.getContents());
-  SmallVector<Operation *> ops;
-  for (Operation &op : function.getBody().front()) {
+  for (Operation *op : ops)
     if (isa<RepeatOp>(op))
-      return op.emitOpError("inside a repeated layer cannot be scheduled");
-    ops.push_back(&op);
-  }
+      return op->emitOpError("inside a repeated layer cannot be scheduled");
   if (failed(convertOps(ops)))
     return failure();
   BodyFacts &fact = facts[function];
@@ -257,63 +282,84 @@ SegmentOp Converter::createSegment(SegmentKind kind, int64_t chunk,
   return segment;
 }
 
-Bytes Converter::savedBytes(RepeatOp repeat) {
-  Operation *ret = repeat.getBody().front().getTerminator();
-  unsigned first = repeat.getCarry().size() + repeat.getInout().size();
-  DenseSet<Value> seen;
-  Bytes bytes;
-  for (auto [i, output] : llvm::enumerate(repeat.getOutputs())) {
-    Value storage = storageOf(ret->getOperand(first + i));
-    auto argument = dyn_cast<BlockArgument>(storage);
-    // Rows of parameters and shared tensors are held anyway.
-    if (argument && argument.getArgNumber() >= repeat.getCarry().size())
-      continue;
-    if (seen.insert(storage).second)
-      bytes += localBytes(output.getType());
-  }
-  return bytes;
+static bool isForward(Operation *op) {
+  if (auto repeat = dyn_cast<RepeatOp>(op))
+    return repeat.getOrigin() == Origin::forward;
+  return originOf(op) == Origin::forward;
 }
 
-void Converter::collectSaved(ArrayRef<Operation *> backward, Space &space,
-                             DenseSet<Value> &savedValues) {
-  DenseSet<Operation *> repeats;
-  auto isForward = [](Operation *op) {
-    if (auto repeat = dyn_cast<RepeatOp>(op))
-      return repeat.getOrigin() == Origin::forward;
-    return originOf(op) == Origin::forward;
+void Converter::save(Value value, Saved &saved, bool asLogits) {
+  Value storage = storageOf(value);
+  Operation *def = storage.getDefiningOp();
+  if (!def || isFree(def) || !isForward(def) || accumulations.contains(def))
+    return;
+  auto repeat = dyn_cast<RepeatOp>(def);
+  if (repeat && llvm::is_contained(repeat.getOutputs(), storage))
+    return saveOutputs(repeat, saved);
+  if (!saved.values.insert(storage).second)
+    return;
+  Bytes bytes = localBytes(storage.getType());
+  if (asLogits)
+    saved.space.logits += toDouble(
+        bytes /
+        Bytes::fromBase(elementBytes(tensorType(storage).getElementType())));
+  else
+    saved.space.saved += bytes;
+}
+
+void Converter::saveOutputs(RepeatOp repeat, Saved &saved) {
+  if (!saved.repeats.insert(repeat).second)
+    return;
+  ValueRange returned = repeat.getBody().front().getTerminator()->getOperands();
+  unsigned carries = repeat.getCarry().size();
+  DenseSet<Value> seen;
+  llvm::SmallBitVector isCarrySaved(carries);
+  // What one trip carries out, the next carries in: it is kept once. The first
+  // and the last are values of the micro-batch.
+  auto saveBetweenTrips = [&](unsigned carry, Bytes row) {
+    if (!isCarrySaved.test(carry))
+      saved.space.saved += row * static_cast<double>(repeat.getTripCount() - 1);
+    isCarrySaved.set(carry);
   };
-  for (Operation *op : backward) {
-    for (auto [i, operand] : llvm::enumerate(op->getOperands())) {
-      Value storage = storageOf(operand);
-      Operation *def = storage.getDefiningOp();
-      if (!def || isFree(def) || !isForward(def) || accumulations.contains(def))
+  ValueRange outputs = returned.drop_front(carries + repeat.getInout().size());
+  for (auto [output, value] : llvm::zip_equal(repeat.getOutputs(), outputs)) {
+    Value storage = storageOf(value);
+    if (!seen.insert(storage).second)
+      continue;
+    Bytes bytes = localBytes(output.getType());
+    Bytes row = bytes / static_cast<double>(repeat.getTripCount());
+    if (auto argument = dyn_cast<BlockArgument>(storage)) {
+      // Rows of parameters and shared tensors are held anyway.
+      if (argument.getArgNumber() >= carries)
         continue;
-      auto repeat = dyn_cast<RepeatOp>(def);
-      if (repeat && llvm::is_contained(repeat.getOutputs(), storage)) {
-        if (repeats.insert(def).second) {
-          space.saved += savedBytes(repeat);
-          const BodyFacts &fact = factsOf(repeat);
-          if (fact.keepsInside) {
-            space.scores += fact.scores * repeat.getTripCount();
-            space.dropped += fact.dropped * repeat.getTripCount();
-          }
-        }
-        continue;
-      }
-      if (!savedValues.insert(storage).second)
-        continue;
-      auto loss = dyn_cast<RuleOpInterface>(op);
-      bool isLogits = loss && loss.getOpClass() == OpClass::LossBackward &&
-                      isa<CrossEntropyGradOp>(op) && i == 1;
-      Bytes bytes = localBytes(storage.getType());
-      if (isLogits)
-        space.logits +=
-            toDouble(bytes / Bytes::fromBase(elementBytes(
-                                 tensorType(storage).getElementType())));
-      else
-        space.saved += bytes;
+      saveBetweenTrips(argument.getArgNumber(), row);
+      save(repeat.getCarry()[argument.getArgNumber()], saved);
+      continue;
     }
+    bool isCarried = false;
+    for (unsigned carry = 0; carry < carries && !isCarried; ++carry)
+      if (storageOf(returned[carry]) == storage) {
+        isCarried = true;
+        saveBetweenTrips(carry, row);
+        save(repeat.getResult(carry), saved);
+      }
+    if (!isCarried)
+      saved.space.saved += bytes;
   }
+  const BodyFacts &fact = factsOf(repeat);
+  if (fact.keepsInside) {
+    saved.space.scores += fact.scores * repeat.getTripCount();
+    saved.space.dropped += fact.dropped * repeat.getTripCount();
+  }
+}
+
+Converter::Saved Converter::collectSaved(ArrayRef<Operation *> backward) {
+  Saved saved;
+  for (Operation *op : backward)
+    for (auto [i, operand] : llvm::enumerate(op->getOperands()))
+      save(operand, saved,
+           /*asLogits=*/isa<CrossEntropyGradOp>(op) && i == 1);
+  return saved;
 }
 
 LogicalResult Converter::setSpace(SegmentOp segment, ArrayRef<Operation *> ops,
@@ -333,6 +379,7 @@ LogicalResult Converter::setSpace(SegmentOp segment, ArrayRef<Operation *> ops,
   space->logits = kept.logits;
   space->scores = kept.scores;
   space->dropped = kept.dropped;
+  space->weights = memory.weightsOf(ops);
   auto consider = [&](TaskOp task) {
     WorkAttr work = task.getWork();
     if (!work || work.getValue().attention.queryLength <= 1)
@@ -365,12 +412,12 @@ LogicalResult Converter::convertSegment(int64_t stage, int64_t chunk,
   // Views and free transitions carry dependences between the segment's ops.
   if (failed(convertOps(ops.ops)))
     return failure();
-  Space kept;
-  DenseSet<Value> savedValues;
-  collectSaved(stages.backward(stage, chunk).ops, kept, savedValues);
+  Saved saved = collectSaved(stages.backward(stage, chunk).ops);
   // Outside of repeats nothing is computed again.
-  addKeptByStack(segment.getContents().front(), kept.scores, kept.dropped);
-  return setSpace(segment, ops.ops, backward ? Space() : kept, savedValues);
+  addKeptByStack(segment.getContents().front(), saved.space.scores,
+                 saved.space.dropped);
+  return setSpace(segment, ops.ops, backward ? Space() : saved.space,
+                  saved.values);
 }
 
 LogicalResult Converter::convertTail(int64_t stage) {

@@ -23,8 +23,9 @@ void Memory::hold(Type type, Bytes schedule::State::*field) {
     states[stage].*field += bytes;
 }
 
-Memory::Memory(Program &program)
-    : program(program), states(program.numStages()) {
+Memory::Memory(Program &program, const Accumulations &accumulations)
+    : program(program), accumulations(accumulations),
+      states(program.numStages()) {
   for (BlockArgument argument : program.main.getArguments()) {
     std::optional<Role> role = roleOf(program.main, argument.getArgNumber());
     if (!role)
@@ -59,28 +60,54 @@ Memory::Memory(Program &program)
 
 llvm::Expected<schedule::Space> Memory::spaceOf(RepeatOp repeat) {
   func::FuncOp body = repeat.getBody();
-  auto [it, inserted] = bodies.try_emplace(body);
+  SmallVector<Operation *> ops =
+      repeat.getTripCount() == 1 ? opsOfLastTrip(repeat) : opsOfTrip(repeat);
+  auto [it, inserted] = bodies.try_emplace(ops);
   if (!inserted)
     return it->second;
   Operation *ret = body.front().getTerminator();
   DenseSet<Value> kept;
   for (Value v : ret->getOperands().drop_front(repeat.getCarry().size()))
     kept.insert(storageOf(v));
-  SmallVector<Operation *> ops;
-  for (Operation &op : body.front())
-    ops.push_back(&op);
   llvm::Expected<schedule::Space> space =
       spaceOf(ops, body.getArguments().take_front(repeat.getCarry().size()),
               [&](Value v) { return kept.contains(v); });
   if (!space)
     return space.takeError();
-  unsigned first = repeat.getCarry().size() + repeat.getStacked().size();
-  for (unsigned i = 0; i < repeat.getInout().size(); ++i)
-    space->weights += toDouble(
-        localBytes(body.getArgument(first + i).getType()) /
-        Bytes::fromBase(elementBytes(
-            tensorType(body.getArgument(first + i)).getElementType())));
-  return bodies[body] = *space;
+  return bodies[ops] = *space;
+}
+
+void Memory::collectWeights(Operation *op, Shapes &shapes) {
+  if (auto repeat = dyn_cast<RepeatOp>(op)) {
+    for (Operation &inner : repeat.getBody().front())
+      collectWeights(&inner, shapes);
+    return;
+  }
+  if (!accumulations.contains(op))
+    return;
+  auto isOfLoss = [](Value v) {
+    return isa_and_nonnull<CrossEntropyGradOp>(storageOf(v).getDefiningOp());
+  };
+  for (Value gradient : op->getOperands()) {
+    // The product with the vocabulary is no linear layer of a stack.
+    auto product = storageOf(gradient).getDefiningOp<DotOp>();
+    if (product && llvm::none_of(product->getOperands(), isOfLoss))
+      shapes.insert(localShapeOf(tensorType(gradient)));
+  }
+}
+
+double Memory::weightsOf(ArrayRef<Operation *> ops) {
+  Shapes shapes;
+  for (Operation *op : ops)
+    collectWeights(op, shapes);
+  double elements = 0;
+  for (ArrayRef<int64_t> shape : shapes) {
+    double product = 1;
+    for (int64_t extent : shape)
+      product *= static_cast<double>(extent);
+    elements += product;
+  }
+  return elements;
 }
 
 llvm::Expected<schedule::Space>
@@ -110,13 +137,13 @@ Memory::spaceOf(ArrayRef<Operation *> ops, ValueRange arriving,
         return inside.takeError();
       all.push_back(
           {MemoryCategory::Workspace, inside->workspace, now, now + 1});
-      space.weights = std::max(space.weights, inside->weights);
       // What is carried lives in the body from its arrival to its last use, as
       // if the iterations were written out.
       unsigned carried = repeat.getCarry().size();
       use(repeat->getOperands().drop_front(carried), now + 1);
       for (Value v : repeat->getResults().take_front(carried))
-        define(v, now + 1, now + 1);
+        if (!v.use_empty())
+          define(v, now + 1, now + 1);
       // In-place tensors are held anyway.
       for (Value v : repeat.getOutputs())
         define(v, now, now + 1);

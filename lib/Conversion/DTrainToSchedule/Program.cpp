@@ -91,6 +91,30 @@ Value conversion::storageOf(Value value) {
   return value;
 }
 
+SmallVector<Operation *> conversion::opsOfTrip(RepeatOp repeat) {
+  return llvm::map_to_vector(repeat.getBody().front(),
+                             [](Operation &op) { return &op; });
+}
+
+SmallVector<Operation *> conversion::opsOfLastTrip(RepeatOp repeat) {
+  SmallVector<Operation *> ops = opsOfTrip(repeat), done;
+  DenseSet<Value> read;
+  for (auto [i, v] : llvm::enumerate(ops.back()->getOperands()))
+    if (i >= repeat.getCarry().size() || !repeat.getResult(i).use_empty())
+      read.insert(v);
+  for (Operation *op : llvm::reverse(ops)) {
+    if (!isa<func::ReturnOp>(op)) {
+      if (llvm::none_of(op->getResults(),
+                        [&](Value v) { return read.contains(v); }))
+        continue;
+      read.insert(op->operand_begin(), op->operand_end());
+    }
+    done.push_back(op);
+  }
+  std::reverse(done.begin(), done.end());
+  return done;
+}
+
 //===----------------------------------------------------------------------===//
 // Running sums
 //===----------------------------------------------------------------------===//

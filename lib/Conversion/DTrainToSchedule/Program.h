@@ -10,6 +10,8 @@
 
 #include "dtrain/IR/Schedule/Schedule.h"
 #include "llvm/ADT/DenseSet.h"
+#include <map>
+#include <set>
 
 namespace dtrain {
 namespace conversion {
@@ -45,6 +47,13 @@ bool isFree(mlir::Operation *op);
 /// The value whose memory `value` is: through views, free transitions and
 /// collectives that work in place, up to a repeat.
 mlir::Value storageOf(mlir::Value value);
+
+/// The ops of the repeat's body that its last trip does: all but those that
+/// only compute carries which nothing reads after it, as the gradient of a
+/// model's input.
+llvm::SmallVector<mlir::Operation *> opsOfLastTrip(RepeatOp repeat);
+/// The ops of the body that every trip before does.
+llvm::SmallVector<mlir::Operation *> opsOfTrip(RepeatOp repeat);
 
 /// Ops that add to a running sum which outlives them.
 class Accumulations {
@@ -90,7 +99,7 @@ Bytes localBytes(mlir::Type type);
 /// What a layer keeps and needs, once.
 class Memory {
 public:
-  explicit Memory(Program &program);
+  Memory(Program &program, const Accumulations &accumulations);
   /// What the devices of `stage` hold throughout the step.
   const schedule::State &stateOf(int64_t stage) const { return states[stage]; }
   /// Ops in the order in which a device runs them. The values `arriving` live
@@ -99,15 +108,22 @@ public:
   llvm::Expected<schedule::Space>
   spaceOf(llvm::ArrayRef<mlir::Operation *> ops, mlir::ValueRange arriving,
           llvm::function_ref<bool(mlir::Value)> isKept);
+  /// Elements of the linear layers' weights whose gradients `ops` form, one
+  /// weight of each shape.
+  double weightsOf(llvm::ArrayRef<mlir::Operation *> ops);
 
 private:
+  using Shapes = std::set<llvm::SmallVector<int64_t>>;
+  void collectWeights(mlir::Operation *op, Shapes &shapes);
   /// Of the body of a repeat.
   llvm::Expected<schedule::Space> spaceOf(RepeatOp repeat);
   /// Adds a tensor to one field of the stages that hold it.
   void hold(mlir::Type type, Bytes schedule::State::*field);
   Program &program;
+  const Accumulations &accumulations;
   std::vector<schedule::State> states;
-  llvm::DenseMap<mlir::Operation *, schedule::Space> bodies;
+  /// Of bodies, by the ops of a trip.
+  std::map<llvm::SmallVector<mlir::Operation *>, schedule::Space> bodies;
 };
 
 //===----------------------------------------------------------------------===//
