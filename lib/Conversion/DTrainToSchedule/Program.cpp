@@ -96,23 +96,37 @@ SmallVector<Operation *> conversion::opsOfTrip(RepeatOp repeat) {
                              [](Operation &op) { return &op; });
 }
 
-SmallVector<Operation *> conversion::opsOfLastTrip(RepeatOp repeat) {
-  SmallVector<Operation *> ops = opsOfTrip(repeat), done;
-  DenseSet<Value> read;
-  for (auto [i, v] : llvm::enumerate(ops.back()->getOperands()))
-    if (i >= repeat.getCarry().size() || !repeat.getResult(i).use_empty())
-      read.insert(v);
-  for (Operation *op : llvm::reverse(ops)) {
-    if (!isa<func::ReturnOp>(op)) {
-      if (llvm::none_of(op->getResults(),
-                        [&](Value v) { return read.contains(v); }))
-        continue;
-      read.insert(op->operand_begin(), op->operand_end());
+/// The ops of a body that `values` follow from.
+static DenseSet<Operation *> opsBehind(Block &body, ArrayRef<Value> values) {
+  DenseSet<Operation *> ops;
+  DenseSet<Value> read(values.begin(), values.end());
+  for (Operation &op : llvm::reverse(body))
+    if (llvm::any_of(op.getResults(),
+                     [&](Value v) { return read.contains(v); })) {
+      ops.insert(&op);
+      read.insert(op.operand_begin(), op.operand_end());
     }
-    done.push_back(op);
+  return ops;
+}
+
+SmallVector<Operation *> conversion::opsOfLastTrip(RepeatOp repeat) {
+  SmallVector<Operation *> ops = opsOfTrip(repeat);
+  SmallVector<Value> unread, read;
+  for (auto [i, v] : llvm::enumerate(ops.back()->getOperands())) {
+    bool isUnread =
+        i < repeat.getCarry().size() && repeat.getResult(i).use_empty();
+    (isUnread ? unread : read).push_back(v);
   }
-  std::reverse(done.begin(), done.end());
-  return done;
+  if (unread.empty())
+    return ops;
+  // Ops that nothing reads in any trip stay: full recomputation has some.
+  Block &body = repeat.getBody().front();
+  DenseSet<Operation *> needless = opsBehind(body, unread),
+                        needed = opsBehind(body, read);
+  llvm::erase_if(ops, [&](Operation *op) {
+    return needless.contains(op) && !needed.contains(op);
+  });
+  return ops;
 }
 
 //===----------------------------------------------------------------------===//
