@@ -55,7 +55,7 @@ def DTrain_RepeatOp : Op<DTrain_Dialect, "repeat", [Pure, AttrSizedOperandSegmen
   let assemblyFormat = [{
     $callee $from `to` $to (`reverse` $reverse^)? (`carry` `(` $carry^ `)`)? (`stacked` `(` $stacked^ `)`)?
     (`inout` `(` $inout^ `)`)? (`shared` `(` $shared^ `)`)? (`pinned` $pinned_axis^ `=` $pinned_to)?
-    (`origin` $origin^)? attr-dict `:` functional-type(operands, results)
+    (`origin` `` $origin^)? attr-dict `:` functional-type(operands, results)
   }];
   let hasVerifier = 1;
   let extraClassDeclaration = [{
@@ -109,7 +109,7 @@ def DTrain_ReshardOp : Op<DTrain_Dialect, "reshard", [Pure]> {
   let arguments = (ins AnyRankedTensor:$input, OptionalAttr<StrAttr>:$why,
     DefaultValuedAttr<DTrain_OriginAttr, "::dtrain::Origin::forward">:$origin);
   let results = (outs AnyRankedTensor:$result);
-  let assemblyFormat = "$input (`because` $why^)? (`origin` $origin^)? attr-dict `:` type($input) `->` type($result)";
+  let assemblyFormat = "$input (`because` $why^)? (`origin` `` $origin^)? attr-dict `:` type($input) `->` type($result)";
   let hasVerifier = 1;
 }
 
@@ -125,7 +125,7 @@ class DTrain_CommOp<string m, list<string> transitions, string text>
   let arguments = (ins AnyRankedTensor:$input, StrAttr:$axis, OptionalAttr<StrAttr>:$why,
     DefaultValuedAttr<DTrain_OriginAttr, "::dtrain::Origin::forward">:$origin);
   let results = (outs AnyRankedTensor:$result);
-  let assemblyFormat = "$input `over` $axis (`because` $why^)? (`origin` $origin^)? attr-dict `:` type($input) `->` type($result)";
+  let assemblyFormat = "$input `over` $axis (`because` $why^)? (`origin` `` $origin^)? attr-dict `:` type($input) `->` type($result)";
   let cppNamespace = "::dtrain::comm";
   let extraClassDeclaration = [{
     static ::llvm::ArrayRef<::dtrain::Transition> getTransitions() {

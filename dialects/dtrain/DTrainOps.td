@@ -36,7 +36,7 @@ class DTrain_ComputeOp<string m, string ruleString, dag args, dag outs,
     static ::llvm::StringRef getRuleText() { return "}] # ruleString # [{"; }
   }] # !if(!empty(ruleString), [{ ::dtrain::Rule getRule(); }], shared) # extra;
   string rule = ruleString;
-  string tail = "(`origin` $origin^)? (`state` $state^)? attr-dict `:` functional-type(operands, results)";
+  string tail = "(`origin` `` $origin^)? (`state` $state^)? attr-dict `:` functional-type(operands, results)";
   let assemblyFormat = "operands " # tail;
 }
 class OpClassIs<string c> {

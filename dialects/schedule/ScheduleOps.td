@@ -100,7 +100,7 @@ def Schedule_SegmentOp : Schedule_ScopeOp<"segment", [HasParent<"RankClassOp">]>
   let arguments = (ins Schedule_SegmentKindAttr:$kind, I64Attr:$chunk, I64Attr:$count,
     Schedule_SpaceAttr:$space, OptionalAttr<Schedule_SpanAttr>:$span);
   let assemblyFormat = [{
-    $kind `chunk` $chunk `count` $count `space` $space (`span` $span^)? attr-dict-with-keyword $contents
+    `` $kind `chunk` $chunk `count` $count `space` $space (`span` $span^)? attr-dict-with-keyword $contents
   }];
 }
 
@@ -125,7 +125,7 @@ def Schedule_TaskOp : Schedule_Op<"task", [ParentOneOf<["BodyOp", "SegmentOp"]>]
     OptionalAttr<Schedule_CostAttr>:$cost, OptionalAttr<Schedule_AtAttr>:$at);
   let results = (outs Schedule_EventType:$done);
   let assemblyFormat = [{
-    $name (`after` `(` $after^ `)`)? $payload (`origin` $origin^)? (`cost` $cost^)? (`at` $at^)? attr-dict
+    $name (`after` `(` $after^ `)`)? $payload (`origin` `` $origin^)? (`cost` $cost^)? (`at` $at^)? attr-dict
   }];
   let extraClassDeclaration = [{
     /// Exactly one of the two is not null.

@@ -243,7 +243,7 @@ def Target_StackAttr : Target_Record<"Stack", "stack", "::dtrain::Stack", [
   Figure<"grouped_slowdown", "groupedSlowdown", "Ratio", "AtLeastOne", "of a grouped contraction over a batched one">,
   Figure<"loss_saved", "lossSaved", "Bytes", "NonNegative", "held from the loss's forward to its backward, per logit">,
   Figure<"workspace", "workspace", "Bytes", "NonNegative", "buffers beside the tensors">,
-  Figure<"weight_workspace", "weightWorkspace", "Bytes", "NonNegative", "buffers beside the tensors, per weight of one layer">,
+  Figure<"weight_workspace", "weightWorkspace", "Bytes", "NonNegative", "buffers beside the tensors, per weight of the linear layers, one of each shape">,
   Figure<"host_per_op", "hostPerOp", "Time", "NonNegative", "to launch one framework operation">,
   Figure<"host_ops_per_kernel", "hostOpsPerKernel", "Ratio", "NonNegative", "framework operations per operation of the program">,
   Figure<"tensor_exposed_forward", "tensorExposedForward", "Ratio", "Share", "of a tensor-parallel collective, where it may overlap">,

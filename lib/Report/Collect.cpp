@@ -32,6 +32,7 @@ struct Activity {
   std::map<std::string, Bytes> sent;
   /// Of what is sent, that which leaves the node.
   Bytes link, network;
+  double tasks = 0;
 
   void add(const Activity &o, double times) {
     model += o.model * times;
@@ -43,6 +44,7 @@ struct Activity {
       sent[axis] += bytes * times;
     link += o.link * times;
     network += o.network * times;
+    tasks += o.tasks * times;
   }
 };
 
@@ -52,6 +54,8 @@ public:
   Collector(PlanOp plan, const Machine &machine)
       : plan(plan), machine(machine) {}
   Expected<Activity> activityOf(RankClassOp rankClass);
+  /// Tasks that differ in what they cost.
+  int64_t numDifferent() const { return payloads.size(); }
   /// The matrix unit's type of most contraction FLOPs.
   Precision mainPrecision() const {
     auto most = llvm::max_element(
@@ -67,6 +71,7 @@ private:
   PlanOp plan;
   const Machine &machine;
   llvm::DenseMap<Operation *, Activity> bodies;
+  llvm::DenseSet<Attribute> payloads;
   std::map<Precision, Flops> contracted;
 };
 } // namespace
@@ -95,6 +100,8 @@ Error Collector::addSent(const TaskComm &comm, Activity &activity) {
 }
 
 Error Collector::addTask(TaskOp task, Activity &activity) {
+  payloads.insert(task.getPayload());
+  ++activity.tasks;
   if (CommAttr comm = task.getComm())
     return addSent(comm.getValue(), activity);
   const TaskWork &work = task.getWork().getValue();
@@ -181,7 +188,7 @@ static Expected<StepActivity> collectClasses(Collector &collector, PlanOp plan,
   std::map<Precision, Flops> flops;
   std::map<std::string, Bytes> sent;
   Time busiest;
-  bool first = true;
+  RankClassOp critical;
   for (auto rankClass : plan.getContents().getOps<RankClassOp>()) {
     Expected<Activity> activity = collector.activityOf(rankClass);
     if (!activity)
@@ -197,7 +204,10 @@ static Expected<StepActivity> collectClasses(Collector &collector, PlanOp plan,
     for (auto &[axis, bytes] : activity->sent)
       sent[axis] = std::max(sent[axis], bytes);
     const Breakdown &breakdown = rankClass.getBreakdown()->getValue();
+    bool first = !critical;
+    report.reuse.tasks += activity->tasks * devices;
     if (first || busiest < busyOf(breakdown)) {
+      critical = rankClass;
       busiest = busyOf(breakdown);
       report.breakdown = breakdown;
       report.criticalStage = rankClass.getStage();
@@ -207,8 +217,10 @@ static Expected<StepActivity> collectClasses(Collector &collector, PlanOp plan,
       report.memory = footprint;
       report.fullestStage = rankClass.getStage();
     }
-    first = false;
   }
+  report.reuse.priced = collector.numDifferent();
+  if (critical)
+    report.operators = operatorsOf(critical);
   for (auto &[precision, f] : flops)
     if (f != Flops())
       step.flops.push_back({precision, f});

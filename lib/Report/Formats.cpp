@@ -74,6 +74,19 @@ static Object memoryJson(const Report &r) {
                 {"workspace_bytes", m.workspace.base()}};
 }
 
+static Array operatorsJson(const Report &r) {
+  Array operators;
+  for (const OperatorUse &use : r.operators)
+    operators.push_back(Object{{"name", use.name},
+                               {"kind", use.kind},
+                               {"count", use.count},
+                               {"flops", use.flops.base()},
+                               {"bytes", use.bytes.base()},
+                               {"flops_per_byte", use.intensity()},
+                               {"time_s", use.time.base()}});
+  return operators;
+}
+
 static Value runJson(const Report &r) {
   if (!r.run)
     return nullptr;
@@ -121,6 +134,10 @@ Value dtrain::toJson(const Report &r) {
       {"carbon", Object{{"step_kgco2e", r.carbon.total().base()},
                         {"operational_kgco2e", r.carbon.operational.base()},
                         {"embodied_kgco2e", r.carbon.embodied.base()}}},
+      {"operators", operatorsJson(r)},
+      {"reuse", Object{{"tasks", r.reuse.tasks},
+                       {"priced", r.reuse.priced},
+                       {"rate", r.reuse.rate()}}},
       {"run", runJson(r)},
       {"assumptions", std::move(assumptions)},
       {"warnings", Array(r.warnings)}};
@@ -162,7 +179,8 @@ static void flatten(llvm::StringRef path, const Value &value,
 void dtrain::printCsv(const Report &report, llvm::raw_ostream &os) {
   Value json = toJson(report);
   Object &object = *json.getAsObject();
-  // Lists do not fit a row: warnings become text, assumptions their number.
+  // Lists do not fit a row: warnings become text, the others their number.
+  object["operators"] = static_cast<int64_t>(report.operators.size());
   object["assumptions"] = static_cast<int64_t>(report.assumptions.size());
   object["warnings"] = llvm::join(report.warnings, "; ");
   std::vector<std::pair<std::string, std::string>> columns;
@@ -291,4 +309,23 @@ void dtrain::printText(const Report &r, llvm::raw_ostream &os) {
                 r.assumptions.size());
   for (const std::string &warning : r.warnings)
     os << "  warning      " << warning << '\n';
+}
+
+void dtrain::printOperators(const Report &r, llvm::raw_ostream &os) {
+  static constexpr const char *kRow = "{0,-28}{1,-20}{2,10}{3,16}{4,14}{5,10}"
+                                      "{6,14}\n";
+  os << formatv("{0}, stage {1}: one device, one step\n\n", r.model.name,
+                r.criticalStage);
+  os << formatv(kRow, "operator", "kind", "count", "executed", "bytes",
+                "FLOP/B", "time");
+  for (const OperatorUse &use : r.operators)
+    os << formatv(
+        kRow, use.name, use.kind, formatv("{0:f0}", use.count).str(),
+        use.flops == Flops() ? "-" : scaled(use.flops.base(), "FLOP"),
+        scaled(use.bytes.base(), "B"),
+        use.flops == Flops() ? "-" : formatv("{0:f2}", use.intensity()).str(),
+        scaled(use.time.base(), "s"));
+  os << formatv("\nall devices: {0:f0} tasks, {1} of them priced, {2:f6} % "
+                "reused\n",
+                r.reuse.tasks, r.reuse.priced, 100 * r.reuse.rate());
 }

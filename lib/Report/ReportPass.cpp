@@ -88,11 +88,13 @@ struct ScheduleReport
       os << llvm::formatv("{0:2}", toJson(*report)) << '\n';
     else if (format == "csv")
       printCsv(*report, os);
+    else if (format == "operators")
+      printOperators(*report, os);
     else if (format == "chrome-trace")
       return printChromeTrace(plan, os);
     else
-      return llvm::createStringError("expected format text, json, csv or "
-                                     "chrome-trace, found '" +
+      return llvm::createStringError("expected format text, json, csv, "
+                                     "operators or chrome-trace, found '" +
                                      format + "'");
     return llvm::Error::success();
   }

@@ -22,7 +22,7 @@ target.stack @"megatron-core" <
   grouped_slowdown = <1.5, assumed, "docs/calibration.md, Chosen on runs: chosen on published mixture-of-experts runs">,
   loss_saved = <6.0 B, derived, "docs/calibration.md, Memory: 16-bit logits and fp32 softmax">,
   workspace = <0.0 B, assumed, "docs/calibration.md, Memory: 1.3 % mean error of published peaks without">,
-  weight_workspace = <2.0 B, assumed, "docs/calibration.md, Memory: found from the residual of published peaks, of the size of one 16-bit weight gradient">,
+  weight_workspace = <2.0 B, assumed, "docs/calibration.md, Memory: found from the residual of published peaks; of the size of the 16-bit buffers that Transformer Engine keeps for each shape of weight">,
   host_per_op = <8.0 us, assumed, "docs/calibration.md, Stacks">,
   host_ops_per_kernel = <1.5, assumed, "docs/calibration.md, Stacks: counts 30 framework operations in the forward of a layer, for which a program here has about 20">,
   tensor_exposed_forward = <0.35, assumed, "docs/calibration.md, Chosen on runs: chosen on published runs with user-buffer overlap">,

@@ -254,10 +254,42 @@ class ReportTest(unittest.TestCase):
                         self.assertGreater(total, 0)
                         self.assertAlmostEqual(sum(parts) / total, 1, delta=1e-9)
 
+    def test_operators_add_up(self):
+        """The operators of one device make up its FLOPs, its traffic and, where nothing overlaps, its time."""
+        for parallel in ({}, {"dp": 2}, {"tp": 2, "dp": 2}):
+            with self.subTest(parallel=parallel):
+                devices = parallel.get("tp", 1) * parallel.get("dp", 1)
+                r = estimate(Llama.file(), parallel, 8, 2, *Llama.bind, target="a100-80gb-dgx-ib",
+                             stack="megatron-2021")
+                step, uses = r["step"], r["operators"]
+                products = sum(u["flops"] for u in uses if u["kind"] == "contraction")
+                scores = 3 * Llama.layers * 2 * 8 * Llama.seq * 2 * Llama.seq * Llama.hidden
+                self.assertAlmostEqual(products * devices / (step["model_flops"] - scores), 1, delta=1e-9)
+                for axis, sent in step["communication_bytes_per_device"].items():
+                    found = sum(u["bytes"] for u in uses if u["kind"].endswith(" " + axis))
+                    self.assertAlmostEqual(found / sent if sent else 1, 1, delta=1e-9)
+                busy = sum(u["time_s"] for u in uses
+                           if not u["name"].startswith("dtrain.comm.") and u["kind"] != "optimizer")
+                self.assertAlmostEqual(busy / step["breakdown_s"]["compute"], 1, delta=1e-9)
+                micros = 8 // (2 * parallel.get("dp", 1))
+                attention = [u for u in uses if u["name"] == "dtrain.attention"]
+                self.assertEqual([u["count"] for u in attention], [Llama.layers * micros])
+                for u in uses:
+                    self.assertEqual(u["flops_per_byte"], u["flops"] / u["bytes"] if u["bytes"] else 0)
+
+    def test_reuse_does_not_depend_on_depth(self):
+        """Twice the layers are more tasks; what differs among them stays."""
+        reuse = [estimate(model(f"gpt-{layers}", "gpt", layers=layers, hidden=64, heads=4, vocab=256, seq_max=32),
+                          {"tp": 2}, 8, 2, *Gpt.bind)["reuse"] for layers in (4, 8)]
+        self.assertGreater(reuse[1]["tasks"], 1.5 * reuse[0]["tasks"])
+        self.assertLessEqual(abs(reuse[1]["priced"] - reuse[0]["priced"]), 2)
+        for r in reuse:
+            self.assertAlmostEqual(r["rate"], 1 - r["priced"] / r["tasks"], delta=1e-15)
+
     def test_runs_are_bit_identical(self):
         job = ["estimate", Gpt.file(), "--target", "a100-80gb-dgx-ib", "--devices", 8, "--parallel", "tp=2,pp=2,dp=2",
                "--global-batch", 8, "--micro-batch", 2, *Gpt.bind]
-        for form in ("text", "json", "csv", "chrome-trace", "mlir"):
+        for form in ("text", "json", "csv", "operators", "chrome-trace", "mlir"):
             self.assertEqual(checked("dtrain", *job, "--format", form), checked("dtrain", *job, "--format", form))
 
 

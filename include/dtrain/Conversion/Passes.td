@@ -16,7 +16,9 @@ def ConvertDTrainToSchedule : Pass<"convert-dtrain-to-schedule", "::mlir::Module
     The module is one of phase communicate; the result is one `schedule.plan`.
     Every compute op becomes a task with the work that its rule gives, every
     communication a task on the lane of its axis; free transitions and views
-    disappear. A repeat becomes a call of its layer's body.
+    disappear. A repeat becomes a call of its layer's body; where nothing reads
+    what the last trip carries on, as the gradient of a model's input, another
+    call does that trip without the ops that only compute it.
 
     Ops of the micro-batch belong to the stage that holds their results, to the
     chunk that the number of sends before them gives, and to forward or backward

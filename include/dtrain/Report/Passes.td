@@ -17,7 +17,7 @@ def ScheduleReport : Pass<"schedule-report", "::mlir::ModuleOp"> {
     stack it was solved for, and what is known of the strategy.
   }];
   let options = [
-    Option<"format", "format", "std::string", "\"text\"", "text, json, csv or chrome-trace">,
+    Option<"format", "format", "std::string", "\"text\"", "text, json, csv, operators or chrome-trace">,
     ListOption<"targetPath", "target-path", "std::string", "Folders searched before the shipped descriptions">,
   ];
   let dependentDialects = ["::dtrain::target::TargetDialect"];

@@ -51,6 +51,36 @@ struct RunTotals {
   Carbon carbon;
 };
 
+/// All tasks of one op and kind that a device runs in one step.
+struct OperatorUse {
+  /// The op, and the class of its work or the communication and its axis.
+  std::string name, kind;
+  double count = 0;
+  /// Executed.
+  Flops flops;
+  /// Moved to and from device memory; of a communication, sent.
+  Bytes bytes;
+  /// On the device, hidden or not.
+  Time time;
+  /// Arithmetic intensity in FLOPs per byte of device memory.
+  double intensity() const {
+    return bytes == Bytes() ? 0 : flops.base() / bytes.base();
+  }
+};
+
+/// The tasks of one class of devices in one step, by op and kind, those that
+/// take longest first. The plan is solved.
+std::vector<OperatorUse> operatorsOf(schedule::RankClassOp rankClass);
+
+/// Tasks that are alike are priced once.
+struct Reuse {
+  /// Of one step over all devices.
+  double tasks = 0;
+  /// Different ones among them.
+  int64_t priced = 0;
+  double rate() const { return tasks == 0 ? 0 : 1 - priced / tasks; }
+};
+
 struct Report {
   schedule::ModelFacts model;
   std::string target, stack, order;
@@ -68,6 +98,9 @@ struct Report {
   /// Of the class of devices that is fullest.
   schedule::Footprint memory;
   int64_t fullestStage = 0;
+  /// Of a device of the busiest class.
+  std::vector<OperatorUse> operators;
+  Reuse reuse;
   EnergyBreakdown energy;
   CostBreakdown cost;
   CarbonBreakdown carbon;
@@ -101,6 +134,8 @@ llvm::json::Value toJson(const Report &report);
 void printText(const Report &report, llvm::raw_ostream &os);
 /// A line of column names (the JSON's keys joined by points) and one of values.
 void printCsv(const Report &report, llvm::raw_ostream &os);
+/// The report's operators as a table, and its reuse.
+void printOperators(const Report &report, llvm::raw_ostream &os);
 /// The pipeline's events in the Trace Event Format, times in microseconds.
 /// Fails on an unsolved plan.
 llvm::Error printChromeTrace(schedule::PlanOp plan, llvm::raw_ostream &os);

@@ -244,6 +244,9 @@ static Expected<std::string> printReport(const EstimateRequest &request,
   case ReportFormat::Csv:
     printCsv(report, os);
     break;
+  case ReportFormat::Operators:
+    printOperators(report, os);
+    break;
   case ReportFormat::ChromeTrace:
     if (Error error = printChromeTrace(plan, os))
       return error;

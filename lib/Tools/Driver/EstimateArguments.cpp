@@ -328,15 +328,17 @@ Error Reader::readOutput() {
       {"text", ReportFormat::Text},
       {"json", ReportFormat::Json},
       {"csv", ReportFormat::Csv},
+      {"operators", ReportFormat::Operators},
       {"chrome-trace", ReportFormat::ChromeTrace},
       {"mlir", ReportFormat::Mlir}};
   StringRef format = args.getLastArgValue(OPT_format, "text");
   const auto *found =
       find_if(kFormats, [&](auto &f) { return f.first == format; });
   if (found == std::end(kFormats))
-    return fail("expected --format text, json, csv, chrome-trace or mlir, "
-                "found '" +
-                format + "'");
+    return fail(
+        "expected --format text, json, csv, operators, chrome-trace or mlir, "
+        "found '" +
+        format + "'");
   request.format = found->second;
   if (const opt::Arg *to = args.getLastArg(OPT_to)) {
     request.to = symbolizePhase(to->getValue());

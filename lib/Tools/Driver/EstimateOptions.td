@@ -50,7 +50,7 @@ defm steps : Valued<"steps", "<count>", "Steps of the whole run">;
 defm to : Valued<"to", "<phase>",
     "Stop after import, train, place, communicate, schedule or solve and print the program">;
 defm format : Valued<"format", "<format>",
-    "text, json, csv, chrome-trace or mlir (default: text)">;
+    "text, json, csv, operators, chrome-trace or mlir (default: text)">;
 
 def output : Separate<["-"], "o">, MetaVarName<"<file>">,
     HelpText<"The file to write; - is standard output (default)">;

@@ -27,9 +27,11 @@ namespace {
 /// much work as one.
 class Pricer {
 public:
-  Pricer(PlanOp plan, const Machine &machine, const Stack &stack)
-      : plan(plan), machine(machine), stack(stack) {}
+  Pricer(PlanOp plan, const Machine &machine, const Stack &stack, bool reuse)
+      : plan(plan), machine(machine), stack(stack), reuse(reuse) {}
   LogicalResult price();
+  /// Tasks of the plan, and the costs that were computed for them.
+  unsigned numTasks = 0, numCosts = 0;
 
 private:
   LogicalResult priceScope(Block &scope);
@@ -44,6 +46,7 @@ private:
   Time deviceTime(Block &scope);
 
   void setCost(TaskOp task, const TaskCost &cost) {
+    ++numTasks;
     task.setCostAttr(CostAttr::get(task.getContext(), cost));
   }
   template <typename T>
@@ -56,6 +59,7 @@ private:
   PlanOp plan;
   const Machine &machine;
   const Stack &stack;
+  bool reuse;
   DenseMap<Attribute, TaskCost> costs;
   DenseMap<Operation *, Time> bodyTimes;
 };
@@ -112,8 +116,9 @@ Expected<TaskCost> Pricer::communicate(const TaskComm &comm) {
 
 FailureOr<TaskCost> Pricer::costOf(TaskOp task) {
   auto it = costs.find(task.getPayload());
-  if (it != costs.end())
+  if (reuse && it != costs.end())
     return it->second;
+  ++numCosts;
   FailureOr<TaskCost> cost =
       orDiagnose(task, task.getWork() ? compute(task.getWork().getValue())
                                       : communicate(task.getComm().getValue()));
@@ -313,7 +318,11 @@ struct ScheduleAssignDurations
     else if (overlapDataParallel != "stack")
       return plan.emitError("expected overlap-dp stack, yes or no, found '")
              << overlapDataParallel << "'";
-    return Pricer(plan, *machine, *facts).price();
+    Pricer pricer(plan, *machine, *facts, reuse);
+    LogicalResult result = pricer.price();
+    numTasks = pricer.numTasks;
+    numCosts = pricer.numCosts;
+    return result;
   }
 };
 } // namespace

@@ -37,6 +37,8 @@
 // CHECK: %[[F:.*]] = schedule.call @layer times 2 after(%[[E]])
 // CHECK: schedule.task "dtrain.comm.send" after(%[[F]]) {{.*}}axis = "pp", tensor = 192.0 B, sent = 192.0 B, between = [0, 1]>
 // CHECK: schedule.segment backward chunk 0 count 4
+// A layer's weights under tp 2: 8 x 12, 4 x 8, 8 x 8 and 8 x 8.
+// CHECK-SAME: weights = 192.0>
 // CHECK: %[[B:.*]] = schedule.call @layer_backward times 2
 // CHECK: schedule.task "dtrain.scatter_add" after(%[[B]])
 // CHECK-NOT: dtrain.comm.send

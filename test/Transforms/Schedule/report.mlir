@@ -18,5 +18,5 @@
 // JSON: "recompute": "full"
 // CSV: carbon.embodied_kgco2e,
 // TRACE: {"displayTimeUnit":"ms","traceEvents":[
-// FORMAT: error: expected format text, json, csv or chrome-trace, found 'pdf'
+// FORMAT: error: expected format text, json, csv, operators or chrome-trace, found 'pdf'
 // UNSOLVED: error: {{.*}}expected a solved plan: run schedule-solve first

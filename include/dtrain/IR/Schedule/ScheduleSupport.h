@@ -84,7 +84,8 @@ struct Space {
   Bytes saved, workspace;
   /// Kept besides: logits, attention scores, elements that dropout acted on.
   double logits = 0, scores = 0, dropped = 0;
-  /// Alive at once besides: attention scores of one layer, its weights.
+  /// Alive at once besides: attention scores of one layer; weights of linear
+  /// layers, one of each shape.
   double layerScores = 0, weights = 0;
   Bytes stackSaved, stackWorkspace;
 };

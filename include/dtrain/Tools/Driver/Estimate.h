@@ -14,7 +14,14 @@
 
 namespace dtrain {
 
-enum class ReportFormat : uint8_t { Text, Json, Csv, ChromeTrace, Mlir };
+enum class ReportFormat : uint8_t {
+  Text,
+  Json,
+  Csv,
+  Operators,
+  ChromeTrace,
+  Mlir
+};
 
 /// What to estimate; the defaults are those of the command line.
 struct EstimateRequest {

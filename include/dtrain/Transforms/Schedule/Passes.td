@@ -32,14 +32,20 @@ def ScheduleAssignDurations : Schedule_Pass<"schedule-assign-durations"> {
     Compute tasks by the roofline and memory-bound models of `lib/Model`,
     communications by the layout of their axis on the machine's nodes. Of a
     communication the stack decides how much its dependents wait for; of memory,
-    what scores, logits and dropout masks take.
+    what scores, logits and dropout masks take. Tasks that are alike are priced
+    once.
   }];
   let options = [
     Option<"target", "target", "std::string", "", "The machine: a name or a .mlir file">,
     Option<"stack", "stack", "std::string", "\"megatron-core\"", "The software stack: a name or a .mlir file">,
     Option<"overlapDataParallel", "overlap-dp", "std::string", "\"stack\"",
            "Whether gradient synchronisation overlaps backward: stack, yes or no">,
+    Option<"reuse", "reuse", "bool", "true", "Price tasks that are alike once; the answer is the same without">,
     ListOption<"targetPath", "target-path", "std::string", "Folders searched before the shipped descriptions">,
+  ];
+  let statistics = [
+    Statistic<"numTasks", "tasks", "Tasks of the plan">,
+    Statistic<"numCosts", "costs", "Costs computed for them">,
   ];
 }
 

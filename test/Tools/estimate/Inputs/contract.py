@@ -7,7 +7,7 @@ import csv
 import json
 import sys
 
-TOP = "schema model target strategy step efficiency memory energy cost carbon run assumptions warnings"
+TOP = "schema model target strategy step efficiency memory operators reuse energy cost carbon run assumptions warnings"
 KEYS = {
     "model": "name parameters layers",
     "target": "name devices",
@@ -42,6 +42,9 @@ def check_json(text):
     assert close(sum(report["energy"]["breakdown_j"].values()), report["energy"]["step_j"])
     assert close(sum(report["cost"]["breakdown_usd"].values()), report["cost"]["step_usd"])
     assert close(report["run"]["time_s"], report["run"]["steps"] * step["time_s"])
+    for use in report["operators"]:
+        assert set(use) == set("name kind count flops bytes flops_per_byte time_s".split()), use
+    assert set(report["reuse"]) == {"tasks", "priced", "rate"}
     for assumption in report["assumptions"]:
         assert set(assumption) == {"name", "value", "unit", "basis", "source"} and assumption["source"], assumption
     # At least 12 significant digits.
