@@ -310,7 +310,7 @@ static llvm::Expected<DistributedTensor> rowOf(const VirtualMesh &mesh,
     if (!mesh.isActive(d) || !stacked.blocks[d])
       continue;
     IndexSets sets = indicesOf(mesh, stacked.shape, stacked.state, d);
-    auto it = llvm::find(sets[0], row);
+    auto *it = llvm::find(sets[0], row);
     if (it == sets[0].end())
       return llvm::createStringError("device #" + llvm::Twine(d) +
                                      " does not hold row " + llvm::Twine(row));
@@ -326,7 +326,7 @@ static llvm::Error setRow(const VirtualMesh &mesh, DistributedTensor &stacked,
     if (!value.blocks[d])
       continue;
     IndexSets sets = indicesOf(mesh, stacked.shape, stacked.state, d);
-    auto it = llvm::find(sets[0], row);
+    auto *it = llvm::find(sets[0], row);
     if (it == sets[0].end())
       return llvm::createStringError("device #" + llvm::Twine(d) +
                                      " does not hold row " + llvm::Twine(row));

@@ -83,7 +83,8 @@ GemmShape Work::gemm(llvm::ArrayRef<int64_t> degrees) const {
 static void groupFactors(const Rule &rule, Work &work) {
   if (!rule.contract || rule.results.empty())
     return;
-  auto product = llvm::find_if(rule.sum, [](auto &p) { return p.size() == 2; });
+  const auto *product =
+      llvm::find_if(rule.sum, [](auto &p) { return p.size() == 2; });
   if (product == rule.sum.end())
     return;
   const RuleTerm &a = rule.operands[(*product)[0]];
@@ -153,7 +154,7 @@ Work dtrain::workOf(const BoundRule &bound, llvm::ArrayRef<double> operandBytes,
   }
 
   for (unsigned i = 0; i < rule.operands.size(); ++i) {
-    auto touched =
+    const auto *touched =
         llvm::find_if(rule.touch, [&](auto &t) { return t.first == i; });
     if (touched != rule.touch.end())
       work.read.push_back({operandBytes[i], touched->second});

@@ -134,9 +134,9 @@ std::string dtrain::printDouble(double value) {
   char buffer[32];
   // As few digits as read back, at least 6. The shortest form says how many
   // that is, but for rare cases where its last digit is not the rounded one.
-  auto end = std::to_chars(buffer, std::end(buffer), value,
-                           std::chars_format::scientific)
-                 .ptr;
+  auto *end = std::to_chars(buffer, std::end(buffer), value,
+                            std::chars_format::scientific)
+                  .ptr;
   int shortest =
       llvm::count_if(StringRef(buffer, end - buffer).split('e').first, isDigit);
   for (int digits = std::max(6, shortest); digits <= 17; ++digits) {

@@ -163,8 +163,8 @@ bool Product::is(double expectedCoef,
 }
 
 static void multiply(Product &product, Value base, double power) {
-  auto it = llvm::find_if(product.powers,
-                          [&](auto &factor) { return factor.first == base; });
+  auto *it = llvm::find_if(product.powers,
+                           [&](auto &factor) { return factor.first == base; });
   if (it == product.powers.end()) {
     product.powers.push_back({base, power});
     return;

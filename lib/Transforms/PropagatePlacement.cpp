@@ -89,7 +89,8 @@ unsigned Propagator::rankOf(const PlacedNode &node, const OpAxisState &state) {
 }
 
 void Propagator::add(SmallVectorImpl<Candidate> &list, const PlacedNode &node,
-                     unsigned axis, OpAxisState state, unsigned operand) {
+                     unsigned axis, const OpAxisState &state,
+                     unsigned operand) {
   for (const Candidate &c : list)
     if (c.state == state)
       return;

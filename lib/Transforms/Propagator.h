@@ -58,7 +58,7 @@ private:
   void decide(PlacedNode &node, unsigned axis, const OpAxisState &state);
   unsigned rankOf(const PlacedNode &node, const OpAxisState &state);
   void add(llvm::SmallVectorImpl<Candidate> &list, const PlacedNode &node,
-           unsigned axis, OpAxisState state, unsigned operand);
+           unsigned axis, const OpAxisState &state, unsigned operand);
   std::optional<OpAxisState> joinPartials(const PlacedNode &node,
                                           unsigned axis);
   bool enterRepeat(RepeatOp repeat, unsigned axis);

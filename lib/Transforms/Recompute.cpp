@@ -89,7 +89,7 @@ void LayerRecomputation::passOperands() {
                  wanted = RepeatSegments::ofBody(forward);
   auto pass = [&](Value argument, Value operand, SmallVector<Value> &segment,
                   SmallVector<Value> &rows, unsigned position) {
-    auto it = llvm::find(segment, operand);
+    auto *it = llvm::find(segment, operand);
     if (it == segment.end()) {
       rows.push_back(body.front().insertArgument(position, argument.getType(),
                                                  argument.getLoc()));
@@ -149,7 +149,7 @@ void LayerRecomputation::mergeViews(ArrayRef<Operation *> clones) {
     if (!rule || rule.getOrigin() != Origin::backward)
       continue;
     rule.setOrigin(Origin::recompute);
-    auto it = llvm::find_if(clones, [&](Operation *clone) {
+    const auto *it = llvm::find_if(clones, [&](Operation *clone) {
       return OperationEquivalence::isEquivalentTo(
           &op, clone, OperationEquivalence::IgnoreLocations);
     });

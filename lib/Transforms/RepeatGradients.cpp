@@ -274,7 +274,7 @@ void RepeatDifferentiator::buildRepeat(RepeatOp saving) {
   SmallVector<bool> lent;
   for (unsigned i : accumulated) {
     Value operand = operands.stacked[i];
-    auto it = grads.accumulators.find(operand);
+    auto *it = grads.accumulators.find(operand);
     lent.push_back(it != grads.accumulators.end() &&
                    !llvm::is_contained(segments.inout, it->second));
     segments.inout.push_back(

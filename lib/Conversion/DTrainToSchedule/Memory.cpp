@@ -123,7 +123,7 @@ Memory::spaceOf(ArrayRef<Operation *> ops, ValueRange arriving,
   };
   auto use = [&](ValueRange values, int64_t end) {
     for (Value v : values)
-      if (auto it = ranges.find(storageOf(v)); it != ranges.end())
+      if (auto *it = ranges.find(storageOf(v)); it != ranges.end())
         it->second.end = end;
   };
   for (Value v : arriving)

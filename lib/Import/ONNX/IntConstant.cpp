@@ -313,7 +313,7 @@ IntConstant::Result IntConstant::reshape(ArrayRef<int64_t> newShape) const {
     for (auto [extent, stride] : zip_equal(shape, strides))
       if (extent != 1)
         kept.push_back(stride);
-    auto next = kept.begin();
+    auto *next = kept.begin();
     for (int64_t extent : newShape)
       newStrides.push_back(extent == 1 ? 0 : *next++);
     return affine(newShape, offset, newStrides);

@@ -10,6 +10,7 @@
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include <cmath>
+#include <utility>
 
 using namespace dtrain;
 using ::testing::DoubleNear;
@@ -32,7 +33,7 @@ protected:
 
   /// Runs @main of a module; each result as a flat list. Empty on failure.
   std::vector<std::vector<double>> run(llvm::StringRef text,
-                                       std::vector<Array> arguments) {
+                                       const std::vector<Array> &arguments) {
     auto module = mlir::parseSourceString<mlir::ModuleOp>(text, &context);
     if (!module) {
       ADD_FAILURE() << diagnostics;
@@ -58,10 +59,10 @@ protected:
 
   /// Runs one op; `operands` and `results` are types, `text` what stands
   /// between `dtrain.` and the colon, with operands %0, %1 …
-  std::vector<std::vector<double>> op(std::string text,
+  std::vector<std::vector<double>> op(const std::string &text,
                                       std::vector<std::string> operands,
                                       std::vector<std::string> results,
-                                      std::vector<Array> arguments) {
+                                      const std::vector<Array> &arguments) {
     std::string args, ins, outs, values;
     for (size_t i = 0; i < operands.size(); ++i) {
       std::string separator = i ? ", " : "";
@@ -86,7 +87,7 @@ protected:
 };
 } // namespace
 
-static auto isNear(std::vector<double> expected) {
+static auto isNear(const std::vector<double> &expected) {
   return Pointwise(DoubleNear(1e-12), std::move(expected));
 }
 
@@ -124,8 +125,9 @@ TEST_F(KernelTest, CausalAttention) {
 }
 
 TEST_F(KernelTest, Elementwise) {
-  auto one = [&](std::string kind, double x, std::string type = "f32") {
-    return op("elementwise<" + kind + "> %0", {"f32"}, {type}, {{{}, {x}}})
+  auto one = [&](const std::string &kind, double x, std::string type = "f32") {
+    return op("elementwise<" + kind + "> %0", {"f32"}, {std::move(type)},
+              {{{}, {x}}})
         .at(0)
         .at(0);
   };

@@ -185,8 +185,9 @@ std::vector<OpSample> dtrain::opSamples() {
     samples.push_back({("dtrain." + name).str(), std::move(f)});
   };
   // Ops with fixed terms and attributes.
-  auto fixed = [&](llvm::StringRef name, Terms operands, Terms results,
-                   std::string kind = "", std::string attributes = "") {
+  auto fixed = [&](llvm::StringRef name, const Terms &operands,
+                   const Terms &results, const std::string &kind = "",
+                   const std::string &attributes = "") {
     std::string spelled = name.str() + kind;
     add(name, [=](Sampler &s) {
       return s.op(spelled, operands, results, attributes);

@@ -9,6 +9,7 @@
 #include "llvm/Support/FormatVariadic.h"
 #include "gtest/gtest.h"
 #include <set>
+#include <utility>
 
 using namespace dtrain;
 
@@ -78,7 +79,7 @@ TEST_F(VirtualMeshTest, BlocksOfEveryState) {
   VirtualMesh mesh(axes);
   Tensor global = counting({4});
   auto block = [&](AxisState state, int64_t device) {
-    return scatter(mesh, global, {state}).blocks[device];
+    return scatter(mesh, global, {std::move(state)}).blocks[device];
   };
   auto equal = [](std::optional<Tensor> t, std::vector<double> expected) {
     if (!t || t->size() != static_cast<int64_t>(expected.size()))

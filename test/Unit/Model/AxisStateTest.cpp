@@ -42,7 +42,7 @@ TEST(AxisState, Spelling) {
 
 TEST(AxisState, EveryErrorOfVerification) {
   const llvm::SmallVector<MeshAxis> mesh{{"tp", 2}, {"dp", 4}, {"one", 1}};
-  auto error = [&](TensorState state, Shape shape = {8, 6}) {
+  auto error = [&](const TensorState &state, const Shape &shape = {8, 6}) {
     return llvm::toString(verifyTensorState(mesh, shape, state));
   };
   EXPECT_EQ(error({S(), S(), S()}), "");

@@ -181,7 +181,7 @@ TEST(Path, DetoursThroughReplicated) {
   EXPECT_EQ(path.back().result, to);
   // Partials without a common reduction, or of fewer coordinates.
   MeshAxis axis{"a", 4};
-  for (auto [source, target] :
+  for (const auto &[source, target] :
        {std::pair(S::partial(ReduceOp::Max), S::partial()),
         std::pair(S::partial(), S::partial(sum, {0, 1})),
         std::pair(S::split(0, 1), S::partial(sum, {0, 1}))}) {

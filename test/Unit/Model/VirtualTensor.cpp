@@ -68,7 +68,7 @@ static std::optional<size_t> positionIn(const VirtualTensor::Block &block,
   size_t position = 0;
   for (size_t d = 0; d < global.size(); ++d) {
     const auto &held = block.indices[d];
-    auto it = llvm::lower_bound(held, global[d]);
+    const auto *it = llvm::lower_bound(held, global[d]);
     if (it == held.end() || *it != global[d])
       return std::nullopt;
     position = position * held.size() + (it - held.begin());
