@@ -66,7 +66,8 @@ struct FusePass : dtrain::impl::FuseBase<FusePass> {
   /// equal.
   bool unmerged = true;
 
-  /// One sweep over the function; what has no uses any more goes.
+  /// One sweep over the function; what has no uses any more goes. A fusion may
+  /// erase the op that it is given, but no other: the sweep has a list of all.
   bool apply(func::FuncOp func, Fusion fusion, RewriterBase &rewriter) {
     SmallVector<Operation *> ops;
     for (Block &block : func.getBody())

@@ -374,9 +374,10 @@ void Matcher::replace(RewriterBase &rewriter) {
       rewriter, loc, RankedTensorType::get(space.shapeOf(result), element),
       RankedTensorType::get(space.shapeOf(rows), wide), query, key, value,
       causal, llvm::APFloat(scale), context.getOrigin(), OpStateAttr());
-  rewriter.replaceOp(context,
-                     fuse::buildMove(rewriter, loc, space,
-                                     attention.getOutput(), result, output));
+  rewriter.replaceAllUsesWith(context.getResult(),
+                              fuse::buildMove(rewriter, loc, space,
+                                              attention.getOutput(), result,
+                                              output));
 }
 
 bool fuse::fuseAttention(Operation *op, RewriterBase &rewriter) {

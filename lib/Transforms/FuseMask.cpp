@@ -77,49 +77,6 @@ static Form broadcast(Form form, ArrayRef<int64_t> from, unsigned rank) {
   return form;
 }
 
-static std::optional<double> apply(ElementwiseOp op, ArrayRef<double> x) {
-  switch (op.getKind()) {
-  case Elementwise::neg:
-    return -x[0];
-  case Elementwise::scale:
-    return x[0] * constantOf(op);
-  case Elementwise::offset:
-    return x[0] + constantOf(op);
-  case Elementwise::cast: {
-    Type to = tensorType(op.getResults()[0]).getElementType();
-    if (to.isInteger(1))
-      return x[0] != 0;
-    return isa<FloatType>(to) ? x[0] : std::trunc(x[0]);
-  }
-  case Elementwise::logical_not:
-    return x[0] == 0;
-  case Elementwise::add:
-    return x[0] + x[1];
-  case Elementwise::sub:
-    return x[0] - x[1];
-  case Elementwise::mul:
-    return x[0] * x[1];
-  case Elementwise::max:
-    return std::max(x[0], x[1]);
-  case Elementwise::min:
-    return std::min(x[0], x[1]);
-  case Elementwise::less_equal:
-    return x[0] <= x[1];
-  case Elementwise::less:
-    return x[0] < x[1];
-  case Elementwise::equal:
-    return x[0] == x[1];
-  case Elementwise::logical_and:
-    return x[0] != 0 && x[1] != 0;
-  case Elementwise::logical_or:
-    return x[0] != 0 || x[1] != 0;
-  case Elementwise::where:
-    return x[0] != 0 ? x[1] : x[2];
-  default:
-    return std::nullopt;
-  }
-}
-
 static bool isInteger(const Form &form) {
   return form.offset == std::round(form.offset) &&
          llvm::all_of(form.coefs, [](double c) { return c == std::round(c); });
@@ -207,14 +164,12 @@ static std::optional<Form> elementwiseForm(ElementwiseOp op, unsigned depth) {
     yes.push_back(form.isTwoValued ? form.yes : form.offset);
     no.push_back(form.isTwoValued ? form.no : form.offset);
   }
-  std::optional<double> whenYes = apply(op, yes), whenNo = apply(op, no);
-  if (!whenYes || !whenNo)
-    return std::nullopt;
+  double whenYes = evaluate(op, yes), whenNo = evaluate(op, no);
   if (!condition)
-    return splat(shape.size(), *whenYes);
+    return splat(shape.size(), whenYes);
   Form result = *condition;
-  result.yes = *whenYes;
-  result.no = *whenNo;
+  result.yes = whenYes;
+  result.no = whenNo;
   return result;
 }
 

@@ -61,37 +61,7 @@ static std::optional<double> evaluate(ElementwiseOp op, unsigned depth) {
       return std::nullopt;
     x.push_back(*value);
   }
-  switch (op.getKind()) {
-  case Elementwise::neg:
-    return -x[0];
-  case Elementwise::sqrt:
-    return std::sqrt(x[0]);
-  case Elementwise::rsqrt:
-    return 1 / std::sqrt(x[0]);
-  case Elementwise::reciprocal:
-    return 1 / x[0];
-  case Elementwise::cast:
-    return isFloat(op.getInputs()[0]) && !isFloat(op.getResults()[0])
-               ? std::optional<double>()
-               : x[0];
-  case Elementwise::scale:
-    return x[0] * constantOf(op);
-  case Elementwise::offset:
-    return x[0] + constantOf(op);
-  case Elementwise::power:
-    return std::pow(x[0], constantOf(op));
-  case Elementwise::add:
-    return x[0] + x[1];
-  case Elementwise::sub:
-    return x[0] - x[1];
-  case Elementwise::mul:
-    return x[0] * x[1];
-  case Elementwise::div:
-    return isFloat(op.getResults()[0]) ? std::optional(x[0] / x[1])
-                                       : std::nullopt;
-  default:
-    return std::nullopt;
-  }
+  return dtrain::evaluate(op, x);
 }
 
 std::optional<double> fuse::splatOf(Value value) {

@@ -71,52 +71,6 @@ static std::optional<Function> functionOf(StringRef type) {
 // Evaluation
 //===----------------------------------------------------------------------===//
 
-static std::optional<double> evaluate(Elementwise kind, double x) {
-  switch (kind) {
-  case Elementwise::neg:
-    return -x;
-  case Elementwise::exp:
-    return std::exp(x);
-  case Elementwise::log:
-    return std::log(x);
-  case Elementwise::sqrt:
-    return std::sqrt(x);
-  case Elementwise::reciprocal:
-    return 1 / x;
-  case Elementwise::tanh:
-    return std::tanh(x);
-  case Elementwise::sigmoid:
-    return 1 / (1 + std::exp(-x));
-  case Elementwise::relu:
-    return std::max(x, 0.0);
-  case Elementwise::erf:
-    return std::erf(x);
-  default:
-    return std::nullopt;
-  }
-}
-
-static std::optional<double> evaluate(Elementwise kind, double x, double y) {
-  switch (kind) {
-  case Elementwise::add:
-    return x + y;
-  case Elementwise::sub:
-    return x - y;
-  case Elementwise::mul:
-    return x * y;
-  case Elementwise::div:
-    return x / y;
-  case Elementwise::power:
-    return std::pow(x, y);
-  case Elementwise::max:
-    return std::max(x, y);
-  case Elementwise::min:
-    return std::min(x, y);
-  default:
-    return std::nullopt;
-  }
-}
-
 /// Whether a comparison of two known tensors varies over more than one
 /// dimension: a mask, which stays an expression of sequences.
 static bool isMask(ArrayRef<int64_t> shape) {
@@ -139,13 +93,14 @@ static std::optional<Tensor> fold(Node &n, const Function &f, const Tensor &a,
   std::optional<double> x = a.getSplat(), y = b.getSplat();
   if (!x || !y || !a.isFloat() || f.givesBool)
     return std::nullopt;
-  std::optional<double> value = evaluate(f.kind, *x, *y);
-  if (!value)
+  // A remainder is one of integers.
+  if (f.onInts == Binary::Mod)
     return std::nullopt;
   Tensor result;
   result.shape.assign(shape.begin(), shape.end());
   result.element = element;
-  result.splat = value;
+  result.splat = takesConstant(f.kind) ? evaluate(f.kind, *x, *y)
+                                       : evaluate(f.kind, {*x, *y});
   return result;
 }
 
@@ -268,12 +223,11 @@ static LogicalResult importUnary(Node &n, const Function &f) {
       return n.set(0, tensorOf(*result, x->element));
   }
   std::optional<double> value = x->isFloat() ? x->getSplat() : std::nullopt;
-  if (std::optional<double> known =
-          value ? evaluate(f.kind, *value) : std::nullopt) {
+  if (value) {
     Tensor result;
     result.shape = x->shape;
     result.element = x->element;
-    result.splat = known;
+    result.splat = evaluate(f.kind, *value);
     return n.set(0, result);
   }
   FailureOr<Value> input = n.value(0);

@@ -122,6 +122,14 @@ mlir::Value buildConstant(mlir::OpBuilder &b, mlir::Location loc, double value,
 /// constant.
 unsigned arityOf(Elementwise kind);
 bool takesConstant(Elementwise kind);
+/// What a kind gives for one element of each operand, in its first result, over
+/// real numbers; true is not zero.
+double evaluate(Elementwise kind, llvm::ArrayRef<double> operands,
+                double constant = 0);
+/// The same of an op. Integers round towards zero where a division or a
+/// conversion makes them; a conversion to i1 asks whether the value is not
+/// zero.
+double evaluate(ElementwiseOp op, llvm::ArrayRef<double> operands);
 
 /// Sets the origin of everything a builder inserts while it lives.
 class OriginScope : public mlir::OpBuilder::Listener {
