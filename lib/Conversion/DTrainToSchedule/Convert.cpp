@@ -245,8 +245,11 @@ FailureOr<BodyOp> Converter::bodyOf(RepeatOp repeat, ArrayRef<Operation *> ops,
     return body;
   OpBuilder::InsertionGuard guard(builder);
   builder.setInsertionPointToStart(&plan.getContents().front());
-  body = BodyOp::create(builder, function.getLoc(),
-                        (function.getSymName() + suffix).str(), SpanAttr());
+  // Another layer may have the name already.
+  std::string name = (function.getSymName() + suffix).str();
+  while (SymbolTable::lookupSymbolIn(plan, name))
+    name += '_';
+  body = BodyOp::create(builder, function.getLoc(), name, SpanAttr());
   BodyOp result = body;
   builder.createBlock(&result.getContents());
   for (Operation *op : ops)
