@@ -186,6 +186,8 @@ FailureOr<dtrain::OpState> MeshInterpreter::opStateOf(Operation *op,
     llvm::Expected<dtrain::OpState> state = attr.getState(meshAttr, bound.rule);
     if (!state)
       return op->emitError("state: ") << llvm::toString(state.takeError());
+    if (llvm::Error e = verifyOpState(op, bound, meshAttr, *state))
+      return op->emitError("state: ") << llvm::toString(std::move(e));
     return std::move(*state);
   }
   auto statesOf = [&](TypeRange types) {

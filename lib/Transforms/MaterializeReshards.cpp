@@ -122,6 +122,8 @@ LogicalResult Materializer::fitOperands(RuleOpInterface op) {
   llvm::Expected<dtrain::OpState> state = attr.getState(mesh, rule.rule);
   if (!state)
     return op->emitOpError("state: ") << llvm::toString(state.takeError());
+  if (llvm::Error e = verifyOpState(op, rule, mesh, *state))
+    return op->emitOpError("state: ") << llvm::toString(std::move(e));
   for (OpOperand &use : op->getOpOperands()) {
     TensorState wanted;
     for (const OpAxisState &s : *state)

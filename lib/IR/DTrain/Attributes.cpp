@@ -472,6 +472,35 @@ OpStateAttr OpStateAttr::get(MeshAttr mesh, const Rule &rule,
   return get(ctx, axes, coords);
 }
 
+/// A linear state names one of the rule's products; coordinates ascend on their
+/// axis; strides are positive.
+static llvm::Error checkEntry(const PlacedOpAxis &a, ArrayRef<int64_t> on,
+                              int64_t size, const Rule &rule) {
+  auto fail = [&](const Twine &what) {
+    return llvm::createStringError("op state: axis \"" + a.axis.getValue() +
+                                   "\": " + what);
+  };
+  for (auto [i, coordinate] : llvm::enumerate(on))
+    if (coordinate < 0 || coordinate >= size ||
+        (i > 0 && on[i - 1] >= coordinate))
+      return fail("expected ascending coordinates below " + Twine(size));
+  switch (a.kind) {
+  case OpAxisState::Linear:
+    if (a.group >= rule.sum.size())
+      return fail("the rule '" + rule.str() + "' has no product " +
+                  Twine(a.group));
+    break;
+  case OpAxisState::Pinned:
+    if (on.empty())
+      return fail("expected a coordinate");
+    break;
+  default:
+    if (a.stride < 1)
+      return fail("expected a positive stride, found " + Twine(a.stride));
+  }
+  return llvm::Error::success();
+}
+
 llvm::Expected<dtrain::OpState> OpStateAttr::getState(MeshAttr mesh,
                                                       const Rule &rule) const {
   dtrain::OpState state(mesh.getNames().size());
@@ -481,6 +510,8 @@ llvm::Expected<dtrain::OpState> OpStateAttr::getState(MeshAttr mesh,
       return llvm::createStringError("op state: axis \"%s\" is not in the mesh",
                                      a.axis.str().c_str());
     Coords on(getCoords().slice(a.first, a.count));
+    if (llvm::Error e = checkEntry(a, on, mesh.getSizes()[*axis], rule))
+      return e;
     OpAxisState &s = state[*axis];
     if (a.kind == OpAxisState::Linear) {
       s = OpAxisState::linear(a.group, on);

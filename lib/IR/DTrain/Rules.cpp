@@ -45,6 +45,13 @@ LogicalResult dtrain::verifyRuleOp(Operation *op) {
        llvm::concat<const Type>(op->getOperandTypes(), op->getResultTypes()))
     if (!cast<RankedTensorType>(t).hasStaticShape())
       return op->emitOpError("expected static shapes, found ") << t;
+  // Before the rule is asked for: it spells the dimension.
+  if (auto dim = op->getAttrOfType<IntegerAttr>("dim")) {
+    int64_t rank = tensorType(op->getResult(0)).getRank();
+    if (dim.getInt() < 0 || dim.getInt() >= rank) // C1
+      return op->emitOpError("C1: expected a dimension below ")
+             << rank << ", found " << dim.getInt();
+  }
   llvm::Expected<BoundRule> bound = bindRule(op);
   if (!bound)
     return op->emitOpError("rule: ") << llvm::toString(bound.takeError());
@@ -70,6 +77,24 @@ dtrain::inferShapes(const Rule &generic, bool broadcasts, ValueRange operands) {
 SmallVector<TensorState> dtrain::statesOf(ValueRange values, MeshAttr mesh) {
   return llvm::map_to_vector(
       values, [&](Value v) { return stateOf(tensorType(v), mesh); });
+}
+
+llvm::Error dtrain::verifyOpState(Operation *op, const BoundRule &rule,
+                                  MeshAttr mesh, const OpState &state) {
+  SmallVector<MeshAxis> axes = mesh.getAxes();
+  auto check = [&](Value value, auto stateOn) {
+    TensorState t = llvm::map_to_vector<4>(state, stateOn);
+    return verifyTensorState(axes, tensorType(value).getShape(), t);
+  };
+  for (auto [i, v] : llvm::enumerate(op->getOperands()))
+    if (llvm::Error e = check(
+            v, [&, i = i](const OpAxisState &s) { return need(rule, i, s); }))
+      return e;
+  for (auto [j, v] : llvm::enumerate(op->getResults()))
+    if (llvm::Error e = check(
+            v, [&, j = j](const OpAxisState &s) { return gives(rule, j, s); }))
+      return e;
+  return llvm::Error::success();
 }
 
 FailureOr<dtrain::OpState>

@@ -144,3 +144,27 @@ func.func @custom_c1(%a: tensor<4x8xf32>) {
   %0 = dtrain.custom "mystery"(%a) rule("m k -> m") : (tensor<4x8xf32>) -> tensor<4xf32>
   return
 }
+
+// -----
+
+func.func @slice_c1_dimension(%a: tensor<4x8xf32>) {
+  // expected-error@+1 {{'dtrain.slice' op C1: expected a dimension below 2, found 9223372036854775807}}
+  %0 = dtrain.slice %a dim 9223372036854775807 offset 0 : (tensor<4x8xf32>) -> tensor<4x4xf32>
+  return
+}
+
+// -----
+
+func.func @slice_c1_negative_dimension(%a: tensor<4x8xf32>) {
+  // expected-error@+1 {{'dtrain.slice' op C1: expected a dimension below 2, found -1}}
+  %0 = dtrain.slice %a dim -1 offset 0 : (tensor<4x8xf32>) -> tensor<4x4xf32>
+  return
+}
+
+// -----
+
+func.func @concat_c1_dimension(%a: tensor<4x8xf32>) {
+  // expected-error@+1 {{'dtrain.concat' op C1: expected a dimension below 2, found 2}}
+  %0 = dtrain.concat %a, %a dim 2 : (tensor<4x8xf32>, tensor<4x8xf32>) -> tensor<8x8xf32>
+  return
+}

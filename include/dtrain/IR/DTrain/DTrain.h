@@ -79,6 +79,11 @@ llvm::SmallVector<int64_t> localShapeOf(mlir::RankedTensorType type);
 /// Bytes of one element; sub-byte types count their fraction, i1 one byte.
 double elementBytes(mlir::Type elementType);
 
+/// Whether operands and results of the op can be as it needs and gives them in
+/// that state.
+llvm::Error verifyOpState(mlir::Operation *op, const BoundRule &rule,
+                          MeshAttr mesh, const OpState &state);
+
 /// The op's state on every axis, recovered from the states of its operands and
 /// results. Where none explains them, `complain` is given the axis and what is
 /// there, and its failure returned.
