@@ -53,7 +53,7 @@ module attributes {dtrain.mesh = #mesh, dtrain.phase = #dtrain.phase<place>} {
 #r = #dtrain.placement<#mesh, [{}, {}]>
 module attributes {dtrain.mesh = #mesh, dtrain.phase = #dtrain.phase<place>} {
   func.func @main(%a: tensor<4x8xf32, #r>, %b: tensor<8x2xf32, #r>) -> tensor<4x2xf32, #r> {
-    // expected-error@+1 {{has no product 7}}
+    // expected-error@+1 {{has no linear group 7}}
     %0 = dtrain.dot %a, %b rule("m k, k n -> m n") state <{"tp" = linear(7)}> : (tensor<4x8xf32, #r>, tensor<8x2xf32, #r>) -> tensor<4x2xf32, #r>
     return %0 : tensor<4x2xf32, #r>
   }
@@ -68,5 +68,18 @@ module attributes {dtrain.mesh = #mesh, dtrain.phase = #dtrain.phase<place>} {
     // expected-error@+1 {{has no factor "z"}}
     %0 = dtrain.dot %a, %b rule("m k, k n -> m n") state <{"tp" = factor("z", 4)}> : (tensor<4x8xf32, #r>, tensor<8x2xf32, #r>) -> tensor<4x2xf32, #r>
     return %0 : tensor<4x2xf32, #r>
+  }
+}
+
+// -----
+
+// Both terms of a sum are one group.
+#mesh = #dtrain.mesh<["tp" = 2]>
+#r = #dtrain.placement<#mesh, [{}]>
+module attributes {dtrain.mesh = #mesh, dtrain.phase = #dtrain.phase<place>} {
+  func.func @main(%a: tensor<4xf32, #r>) -> tensor<4xf32, #r> {
+    // expected-error@+1 {{has no linear group 1}}
+    %0 = dtrain.elementwise <add> %a, %a state <{"tp" = linear(1)}> : (tensor<4xf32, #r>, tensor<4xf32, #r>) -> tensor<4xf32, #r>
+    return %0 : tensor<4xf32, #r>
   }
 }

@@ -472,7 +472,7 @@ OpStateAttr OpStateAttr::get(MeshAttr mesh, const Rule &rule,
   return get(ctx, axes, coords);
 }
 
-/// A linear state names one of the rule's products; coordinates ascend on their
+/// A linear state names one of the rule's groups; coordinates ascend on their
 /// axis; strides are positive.
 static llvm::Error checkEntry(const PlacedOpAxis &a, ArrayRef<int64_t> on,
                               int64_t size, const Rule &rule) {
@@ -486,8 +486,8 @@ static llvm::Error checkEntry(const PlacedOpAxis &a, ArrayRef<int64_t> on,
       return fail("expected ascending coordinates below " + Twine(size));
   switch (a.kind) {
   case OpAxisState::Linear:
-    if (a.group >= rule.sum.size())
-      return fail("the rule '" + rule.str() + "' has no product " +
+    if (a.group >= rule.linearGroups().size())
+      return fail("the rule '" + rule.str() + "' has no linear group " +
                   Twine(a.group));
     break;
   case OpAxisState::Pinned:
