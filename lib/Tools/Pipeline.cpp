@@ -7,7 +7,6 @@
 
 #include "dtrain/Tools/Pipeline.h"
 #include "dtrain/Conversion/Passes.h"
-#include "dtrain/Transforms/Pipelines.h"
 #include "dtrain/Transforms/Schedule/Passes.h"
 
 using namespace mlir;
@@ -28,6 +27,28 @@ static void buildTrain(OpPassManager &pm, const PipelineSettings &settings) {
   recompute.mode = settings.recompute;
   pm.addPass(createRecompute(recompute));
   pm.addPass(createVerifyTrain());
+}
+
+void dtrain::buildPlacePipeline(OpPassManager &pm,
+                                const PlaceOptions &options) {
+  SeedDataParallelOptions data;
+  data.mesh = options.mesh;
+  SeedTensorParallelOptions tensor;
+  tensor.mesh = options.mesh;
+  SeedPipelineParallelOptions pipeline;
+  pipeline.mesh = options.mesh;
+  pipeline.chunks = options.chunks;
+  pm.addPass(createSeedDataParallel(data));
+  pm.addPass(createSeedTensorParallel(tensor));
+  pm.addPass(createSeedPipelineParallel(pipeline));
+  pm.addPass(createPropagatePlacement());
+  pm.addPass(createVerifyPlace());
+}
+
+void dtrain::buildCommunicatePipeline(OpPassManager &pm) {
+  pm.addPass(createMaterializeReshards());
+  pm.addPass(createLowerReshards());
+  pm.addPass(createVerifyCommunicate());
 }
 
 static void buildSchedule(OpPassManager &pm, const PipelineSettings &settings) {

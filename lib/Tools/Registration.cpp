@@ -26,10 +26,15 @@ void dtrain::registerAllDialects(mlir::DialectRegistry &registry) {
 }
 
 void dtrain::registerAllPasses() {
+  registerDTrainCheckPasses();
+  registerDTrainCommunicatePasses();
   registerDTrainConversionPasses();
+  registerDTrainFusePasses();
+  registerDTrainPlacePasses();
   registerDTrainReportPasses();
+  registerDTrainRollPasses();
   registerDTrainSchedulePasses();
-  registerDTrainTransformsPasses();
+  registerDTrainTrainPasses();
   registerPipeline();
   mlir::registerCanonicalizerPass();
   mlir::registerCSEPass();

@@ -48,6 +48,19 @@ void buildPipeline(mlir::OpPassManager &pm, const PipelineSettings &settings,
 /// Registers `dtrain-pipeline`, the same with textual options.
 void registerPipeline();
 
+struct PlaceOptions {
+  /// "pp=2,dp=4,tp=8", slowest axis first; axes of size 1 are dropped.
+  std::string mesh;
+  /// Chunks of layers per pipeline stage.
+  int64_t chunks = 1;
+};
+
+/// Phase place: seeds of the axes that the mesh has, propagation, verification.
+void buildPlacePipeline(mlir::OpPassManager &pm, const PlaceOptions &options);
+
+/// Phase communicate: reshards, their lowering, verification.
+void buildCommunicatePipeline(mlir::OpPassManager &pm);
+
 } // namespace dtrain
 
 #endif // DTRAIN_TOOLS_PIPELINE_H

@@ -6,7 +6,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "Programs.h"
-#include "dtrain/Transforms/Passes.h"
+#include "dtrain/Tools/Registration.h"
 #include "mlir/IR/IRMapping.h"
 #include "mlir/Parser/Parser.h"
 #include "mlir/Pass/PassManager.h"
@@ -24,7 +24,7 @@ OwningOpRef<ModuleOp> dtrain::readProgram(MLIRContext &context,
 
 LogicalResult dtrain::runPasses(ModuleOp module, StringRef pipeline) {
   [[maybe_unused]] static const bool registered = [] {
-    registerDTrainTransformsPasses();
+    registerAllPasses();
     return true;
   }();
   PassManager pm(module.getContext());

@@ -56,13 +56,12 @@ TEST_P(FuseProgramsTest, ComputesTheSame) {
     expectEqual(*fused, *original);
   }
 }
-INSTANTIATE_TEST_SUITE_P(Lit, FuseProgramsTest,
-                         testing::Values("fuse-activation.mlir",
-                                         "fuse-attention.mlir",
-                                         "fuse-attention-kept.mlir",
-                                         "fuse-bias.mlir", "fuse-clean-up.mlir",
-                                         "fuse-normalization.mlir",
-                                         "fuse-rotary.mlir"));
+INSTANTIATE_TEST_SUITE_P(
+    Lit, FuseProgramsTest,
+    testing::Values("Fuse/fuse-activation.mlir", "Fuse/fuse-attention.mlir",
+                    "Fuse/fuse-attention-kept.mlir", "Fuse/fuse-bias.mlir",
+                    "fuse-clean-up.mlir", "Fuse/fuse-normalization.mlir",
+                    "Fuse/fuse-rotary.mlir"));
 
 TEST(FuseTest, GPTBecomesItsLayersOps) {
   auto context = makeContext();

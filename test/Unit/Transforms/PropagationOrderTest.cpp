@@ -11,9 +11,9 @@
 ///
 //===----------------------------------------------------------------------===//
 
+#include "dtrain/Tools/Pipeline.h"
 #include "dtrain/Tools/Registration.h"
 #include "dtrain/Transforms/Passes.h"
-#include "dtrain/Transforms/Pipelines.h"
 #include "mlir/IR/BuiltinOps.h"
 #include "mlir/Parser/Parser.h"
 #include "mlir/Pass/PassManager.h"

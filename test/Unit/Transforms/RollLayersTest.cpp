@@ -87,7 +87,7 @@ static void expectEqual(mlir::ModuleOp rolled, mlir::ModuleOp original) {
 // Every program of the lit test is rolled, ties and all, and computes the same.
 TEST(RollLayersTest, LitProgramsComputeTheSame) {
   auto context = makeContext();
-  std::vector<std::string> programs = readPrograms("roll-layers.mlir");
+  std::vector<std::string> programs = readPrograms("Roll/roll-layers.mlir");
   ASSERT_GE(programs.size(), 5u);
   for (const std::string &text : programs) {
     Module original = parse(context.get(), text);
