@@ -60,7 +60,7 @@ INSTANTIATE_TEST_SUITE_P(
     Lit, FuseProgramsTest,
     testing::Values("Fuse/fuse-activation.mlir", "Fuse/fuse-attention.mlir",
                     "Fuse/fuse-attention-kept.mlir", "Fuse/fuse-bias.mlir",
-                    "fuse-clean-up.mlir", "Fuse/fuse-normalization.mlir",
+                    "Fuse/fuse-clean-up.mlir", "Fuse/fuse-normalization.mlir",
                     "Fuse/fuse-rotary.mlir"));
 
 TEST(FuseTest, GPTBecomesItsLayersOps) {
