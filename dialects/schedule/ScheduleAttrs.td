@@ -30,12 +30,15 @@ def Schedule_WorkAttr : Schedule_Record<"Work", "work", "::dtrain::schedule::Tas
   }];
 }
 def Schedule_CommAttr : Schedule_Record<"Comm", "comm", "::dtrain::schedule::TaskComm"> {
-  let summary = "One communication over one mesh axis";
+  let summary = "One communication over a set of mesh axes";
   let description = [{
-    `#schedule.comm<kind = all_reduce, axis = "tp", tensor = 50.0 MB, sent = 87.5 MB>`:
-    `tensor` is the local block where the axis is replicated, `sent` what the
+    `#schedule.comm<kind = all_reduce, purpose = gradient, axes = ["dp", "cp"],
+    tensor = 50.0 MB, sent = 87.5 MB>`: devices that differ in their coordinates
+    on `axes` only communicate; `purpose` is what for, `data` if not said.
+    `tensor` is the local block where the axes are replicated, `sent` what the
     busiest device sends. `between` lists the coordinates that take part, where
-    not all do; of a send, from and to.
+    not all do; of a send, from and to. Over several axes coordinates count
+    their devices, the last axis fastest.
   }];
 }
 def Schedule_CostAttr : Schedule_Record<"Cost", "cost", "::dtrain::schedule::TaskCost"> {

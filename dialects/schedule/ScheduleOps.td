@@ -105,7 +105,7 @@ def Schedule_SegmentOp : Schedule_ScopeOp<"segment", [HasParent<"RankClassOp">]>
 }
 
 def Schedule_TaskOp : Schedule_Op<"task", [ParentOneOf<["BodyOp", "SegmentOp"]>]> {
-  let summary = "Work on the compute lane, or a communication on the lane of its axis";
+  let summary = "Work on the compute lane, or a communication on the lane of its axes";
   let description = [{
     ```mlir
     %1 = schedule.task "dtrain.dot" after(%0) #schedule.work<…> origin backward
@@ -116,8 +116,9 @@ def Schedule_TaskOp : Schedule_Op<"task", [ParentOneOf<["BodyOp", "SegmentOp"]>]
     Constraints:
     - C1: the payload is #schedule.work or #schedule.comm, of amounts that are
       not negative.
-    - C2: the axis of a communication is in the plan's mesh and its coordinates
-      are in range; a send is between two.
+    - C2: the axes of a communication are in the plan's mesh, in its order, each
+      once and at least one; its coordinates are in range; a send is between
+      two.
     - C3: `at` only with `cost`, whose duration it has.
   }];
   let arguments = (ins StrAttr:$name, Variadic<Schedule_EventType>:$after, AnyAttr:$payload,

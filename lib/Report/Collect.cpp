@@ -77,23 +77,15 @@ private:
 } // namespace
 
 Error Collector::addSent(const TaskComm &comm, Activity &activity) {
-  activity.sent[comm.axis] += comm.sent;
-  ArrayRef<int64_t> sizes = plan.getMesh().getSizes();
-  SmallVector<int64_t> fastestFirst(llvm::reverse(sizes));
-  unsigned axis = sizes.size() - 1 - *plan.getMesh().find(comm.axis);
-  auto perNode = static_cast<int64_t>(toDouble(machine.node.devices.value));
-  bool pair = comm.between.size() >= 2;
+  activity.sent[comm.axisNames()] += comm.sent;
+  MeshAttr mesh = plan.getMesh();
   Expected<GroupLayout> layout =
-      pair ? layoutOfTransfer(fastestFirst, axis, comm.between.front(),
-                              comm.between.back(), perNode)
-           : layoutOfAxis(fastestFirst, axis, perNode);
+      layoutOf(SmallVector<int64_t>(llvm::reverse(mesh.getSizes())),
+               groupsOf(mesh, comm),
+               static_cast<int64_t>(toDouble(machine.node.devices.value)));
   if (!layout)
     return layout.takeError();
-  // Of a ring through several nodes, one device of each node sends to the next
-  // node.
-  double crossing = 0;
-  if (layout->crossesNodes())
-    crossing = pair ? 1.0 : double(layout->nodes()) / layout->ranks;
+  double crossing = layout->crossingShare();
   activity.network += comm.sent * crossing;
   activity.link += comm.sent * (1 - crossing);
   return Error::success();
@@ -226,6 +218,10 @@ static Expected<StepActivity> collectClasses(Collector &collector, PlanOp plan,
       step.flops.push_back({precision, f});
   for (StringAttr axis : plan.getMesh().getNames())
     report.sent.push_back({axis.str(), sent[axis.str()]});
+  // Collectives over several axes at once count for none of them alone.
+  for (auto &[axes, bytes] : sent)
+    if (!plan.getMesh().find(axes))
+      report.sent.push_back({axes, bytes});
   return step;
 }
 

@@ -31,7 +31,7 @@ void Counter::add(TaskOp task, double times) {
   std::string kind;
   if (CommAttr comm = task.getComm())
     kind = (stringifyCollectiveKind(comm.getValue().kind) + " " +
-            comm.getValue().axis)
+            comm.getValue().axisNames())
                .str();
   else
     kind = stringifyOpClass(task.getWork().getValue().cls).str();

@@ -227,6 +227,16 @@ static std::optional<CollectiveKind> kindOf(Transition transition) {
   }
 }
 
+/// Stages pass on what the pipeline axis separates; after the micro-batches
+/// gradients are summed; within them the layer is divided.
+static Purpose purposeOf(CommOpInterface op, bool overPipeline) {
+  if (overPipeline)
+    return Purpose::Pipeline;
+  if (op->getParentOfType<func::FuncOp>().getSymName() != "main")
+    return Purpose::Tensor;
+  return op.getOrigin() == Origin::backward ? Purpose::Gradient : Purpose::Data;
+}
+
 FailureOr<Attribute> Payloads::commOf(CommOpInterface op) {
   RankedTensorType type = tensorType(op->getOperand(0));
   std::optional<unsigned> axis = program.mesh.find(op.getAxis());
@@ -245,7 +255,8 @@ FailureOr<Attribute> Payloads::commOf(CommOpInterface op) {
            << op.getAxis() << "'";
   TaskComm comm;
   comm.kind = *kind;
-  comm.axis = op.getAxis().str();
+  comm.purpose = purposeOf(op, axis == program.pipeline);
+  comm.axes = {op.getAxis().str()};
   double element = elementBytes(type.getElementType());
   comm.sent = Bytes::fromBase(cost->sentElements * element);
   if (comm.kind == CollectiveKind::Send) {

@@ -22,12 +22,14 @@ struct GroupKey {
   unsigned depth;
   StringRef name;
   unsigned kind, origin;
-  std::string axis;
+  unsigned purpose;
+  std::vector<std::string> axes;
   Coords between;
 
   bool operator<(const GroupKey &o) const {
-    return std::tie(depth, name, kind, origin, axis, between) <
-           std::tie(o.depth, o.name, o.kind, o.origin, o.axis, o.between);
+    return std::tie(depth, name, kind, origin, purpose, axes, between) <
+           std::tie(o.depth, o.name, o.kind, o.origin, o.purpose, o.axes,
+                    o.between);
   }
 };
 
@@ -64,9 +66,10 @@ struct Group {
 } // namespace
 
 static GroupKey keyOf(Operation *op, Attribute payload, unsigned depth) {
-  GroupKey key{depth, op->getName().getStringRef(), 0, 0, "", {}};
+  GroupKey key{depth, op->getName().getStringRef(), 0, 0, 0, {}, {}};
   if (auto comm = dyn_cast<CommAttr>(payload)) {
-    key.axis = comm.getValue().axis;
+    key.purpose = static_cast<unsigned>(comm.getValue().purpose);
+    key.axes = comm.getValue().axes;
     key.between = comm.getValue().between;
     key.origin = static_cast<unsigned>(cast<CommOpInterface>(op).getOrigin());
     return key;

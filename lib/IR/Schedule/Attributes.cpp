@@ -45,6 +45,7 @@ static StringRef stringify(Precision p) { return stringifyPrecision(p); }
 static StringRef stringify(CollectiveKind k) {
   return stringifyCollectiveKind(k);
 }
+static StringRef stringify(Purpose p) { return stringifyPurpose(p); }
 
 /// Reads one of the words of an enum with cases 0 to `last`.
 template <typename E>
@@ -74,6 +75,9 @@ static ParseResult parse(AsmParser &p, CollectiveKind &v) {
 }
 static ParseResult parse(AsmParser &p, ResidualDropout &v) {
   return parseWord(p, v, ResidualDropout::Backward);
+}
+static ParseResult parse(AsmParser &p, Purpose &v) {
+  return parseWord(p, v, Purpose::Pipeline);
 }
 template <typename E>
 static std::enable_if_t<std::is_enum_v<E>> print(AsmPrinter &p, E v) {
@@ -108,6 +112,17 @@ template <int... E> static ParseResult parse(AsmParser &p, Quantity<E...> &v) {
 }
 template <int... E> static void print(AsmPrinter &p, Quantity<E...> v) {
   p << v.str();
+}
+
+static ParseResult parse(AsmParser &p, std::vector<std::string> &v) {
+  return p.parseCommaSeparatedList(AsmParser::Delimiter::Square, [&] {
+    return p.parseString(&v.emplace_back());
+  });
+}
+static void print(AsmPrinter &p, const std::vector<std::string> &v) {
+  p << '[';
+  llvm::interleaveComma(v, p, [&](const std::string &s) { p.printString(s); });
+  p << ']';
 }
 
 static ParseResult parse(AsmParser &p, Coords &v) {

@@ -150,15 +150,27 @@ static LogicalResult verifyComm(TaskOp task, const TaskComm &comm) {
     return task.emitOpError("expected bytes that are not negative"); // C1
   // C2
   MeshAttr mesh = task->getParentOfType<PlanOp>().getMesh();
-  std::optional<unsigned> axis = mesh.find(comm.axis);
-  if (!axis)
-    return task.emitOpError("expected an axis of the mesh, found '")
-           << comm.axis << "'";
-  int64_t size = mesh.getSizes()[*axis];
+  if (comm.axes.empty())
+    return task.emitOpError("expected axes of the mesh, found none");
+  int64_t size = 1;
+  int next = 0;
+  for (const std::string &name : comm.axes) {
+    std::optional<unsigned> axis = mesh.find(name);
+    if (!axis)
+      return task.emitOpError("expected an axis of the mesh, found '")
+             << name << "'";
+    if (static_cast<int>(*axis) < next)
+      return task.emitOpError("expected axes in the mesh's order, each once, "
+                              "found '")
+             << comm.axisNames() << "'";
+    next = *axis + 1;
+    size *= mesh.getSizes()[*axis];
+  }
   for (int64_t coordinate : comm.between)
     if (coordinate < 0 || coordinate >= size)
       return task.emitOpError("expected coordinates below ")
-             << size << " on axis '" << comm.axis << "', found " << coordinate;
+             << size << " on axis '" << comm.axisNames() << "', found "
+             << coordinate;
   if (comm.kind == CollectiveKind::Send && comm.between.size() != 2)
     return task.emitOpError("expected a send between two coordinates");
   return success();

@@ -6,17 +6,31 @@
 //===----------------------------------------------------------------------===//
 
 #include "dtrain/IR/Schedule/Problems.h"
-#include "llvm/ADT/MapVector.h"
+#include "llvm/ADT/STLExtras.h"
+#include "llvm/ADT/StringMap.h"
 
 using namespace mlir;
 using namespace dtrain;
 using namespace dtrain::schedule;
 
+bool schedule::isOver(const TaskComm &comm, std::optional<StringRef> axis) {
+  return axis && llvm::is_contained(comm.axes, *axis);
+}
+
+CommGroups schedule::groupsOf(MeshAttr mesh, const TaskComm &comm) {
+  CommGroups groups;
+  for (const std::string &axis : comm.axes)
+    groups.axes.push_back(mesh.getNames().size() - 1 - *mesh.find(axis));
+  groups.between = comm.between;
+  groups.oneWay = comm.kind == CollectiveKind::Send;
+  return groups;
+}
+
 bool schedule::isPipelineTransfer(TaskOp task) {
   CommAttr comm = task.getComm();
   auto plan = task->getParentOfType<PlanOp>();
   return comm && comm.getValue().kind == CollectiveKind::Send && plan &&
-         plan.getPipeline() == StringRef(comm.getValue().axis);
+         isOver(comm.getValue(), plan.getPipeline());
 }
 
 namespace {
@@ -66,10 +80,10 @@ private:
   TaskId addComm(TaskOp task) {
     const TaskCost &cost = task.getCost()->getValue();
     problem.sums.host += cost.host;
-    StringRef axis = task.getComm().getValue().axis;
-    auto [it, isNew] = links.insert({axis, 0});
+    std::string axes = task.getComm().getValue().axisNames();
+    auto [it, isNew] = links.try_emplace(axes, 0);
     if (isNew)
-      it->second = problem.lanes.addLane(axis, LaneKind::Communication);
+      it->second = problem.lanes.addLane(axes, LaneKind::Communication);
     LaneId link = it->second;
     if (isPipelineTransfer(task))
       return problem.lanes.addTask(link, cost.device);
@@ -81,7 +95,7 @@ private:
 
   ScopeProblem problem;
   LaneId compute = 0;
-  llvm::MapVector<StringRef, LaneId> links;
+  llvm::StringMap<LaneId> links;
   DenseMap<Value, TaskId> ends;
   /// The last communication: what follows waits for its exposed part.
   SmallVector<TaskId, 1> blocking;

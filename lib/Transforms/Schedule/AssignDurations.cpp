@@ -76,29 +76,11 @@ Expected<TaskCost> Pricer::compute(const TaskWork &work) {
   return TaskCost(*cost);
 }
 
-/// The layout of the groups that a communication runs over.
-static Expected<GroupLayout> layoutOf(PlanOp plan, const TaskComm &comm,
-                                      int64_t devicesPerNode) {
-  ArrayRef<int64_t> sizes = plan.getMesh().getSizes();
-  SmallVector<int64_t> fastestFirst(llvm::reverse(sizes));
-  unsigned axis = sizes.size() - 1 - *plan.getMesh().find(comm.axis);
-  if (comm.between.size() < 2)
-    return layoutOfAxis(fastestFirst, axis, devicesPerNode);
-  Expected<GroupLayout> layout =
-      layoutOfTransfer(fastestFirst, axis, comm.between.front(),
-                       comm.between.back(), devicesPerNode);
-  if (!layout)
-    return layout;
-  // Few coordinates of the axis: as far apart as the first and the last.
-  bool crosses = layout->crossesNodes();
-  layout->ranks = comm.between.size();
-  layout->ranksPerNode = crosses ? 1 : layout->ranks;
-  return layout;
-}
-
 Expected<TaskCost> Pricer::communicate(const TaskComm &comm) {
-  Expected<GroupLayout> layout = layoutOf(
-      plan, comm, static_cast<int64_t>(toDouble(machine.node.devices.value)));
+  Expected<GroupLayout> layout =
+      layoutOf(SmallVector<int64_t>(llvm::reverse(plan.getMesh().getSizes())),
+               groupsOf(plan.getMesh(), comm),
+               static_cast<int64_t>(toDouble(machine.node.devices.value)));
   if (!layout)
     return layout.takeError();
   Expected<Time> time =
@@ -206,7 +188,7 @@ LogicalResult Pricer::priceTail(RankClassOp rankClass) {
     setCost(task, *cost);
     // What the stages share cannot wait behind the backward of one of them.
     if (task.getComm() && task.getOrigin() == Origin::backward &&
-        plan.getPipeline() != StringRef(task.getComm().getValue().axis)) {
+        !isOver(task.getComm().getValue(), plan.getPipeline())) {
       sync.push_back(task);
       syncTime += cost->device;
     }

@@ -17,7 +17,7 @@
 // CHECK: %[[DW:.*]] = schedule.task "dtrain.dot"
 // CHECK-SAME: gemm = [1, 8, 8, 12], weight_gradient = true> origin backward
 // CHECK: schedule.task "dtrain.elementwise" after(%[[DW]]) #schedule.work<class = accumulate, precision = fp32
-// CHECK-COUNT-2: schedule.task "dtrain.comm.all_reduce" {{.*}}<kind = all_reduce, axis = "tp", tensor = 192.0 B, sent = 192.0 B> origin backward
+// CHECK-COUNT-2: schedule.task "dtrain.comm.all_reduce" {{.*}}<kind = all_reduce, purpose = tensor, axes = ["tp"], tensor = 192.0 B, sent = 192.0 B> origin backward
 // CHECK-NOT: dtrain.comm
 
 // Forward: two more. Views make no task, so that attention comes after the projection itself.
@@ -25,7 +25,7 @@
 // CHECK: %[[QKV:.*]] = schedule.task "dtrain.dot" {{.*}}gemm = [1, 12, 12, 8]>
 // CHECK-NEXT: schedule.task "dtrain.attention" after(%[[QKV]]) #schedule.work<class = attention,
 // CHECK-SAME: attention = [2, 2, 2, 6, 6, 2, 2] causal>
-// CHECK-COUNT-2: kind = all_reduce, axis = "tp", tensor = 192.0 B, sent = 192.0 B>
+// CHECK-COUNT-2: kind = all_reduce, purpose = tensor, axes = ["tp"], tensor = 192.0 B, sent = 192.0 B>
 // CHECK-NOT: dtrain.comm
 
 // The first stage holds half of the layers and the embedding: 776 of 2-byte parameters, 2 + 4 + 12 bytes each.
@@ -35,7 +35,7 @@
 // CHECK-SAME: scores = 288.0, dropped = 480.0, layer_scores = 144.0>
 // CHECK: %[[E:.*]] = schedule.task "dtrain.elementwise"
 // CHECK: %[[F:.*]] = schedule.call @layer times 2 after(%[[E]])
-// CHECK: schedule.task "dtrain.comm.send" after(%[[F]]) {{.*}}axis = "pp", tensor = 192.0 B, sent = 192.0 B, between = [0, 1]>
+// CHECK: schedule.task "dtrain.comm.send" after(%[[F]]) {{.*}}axes = ["pp"], tensor = 192.0 B, sent = 192.0 B, between = [0, 1]>
 // CHECK: schedule.segment backward chunk 0 count 4
 // A layer's weights under tp 2: 8 x 12, 4 x 8, 8 x 8 and 8 x 8.
 // CHECK-SAME: weights = 192.0>
@@ -44,9 +44,9 @@
 // CHECK-NOT: dtrain.comm.send
 // One all_reduce for all gradients; the tied embedding's first over the stages.
 // CHECK: schedule.segment tail chunk 0 count 1
-// CHECK: %[[SYNC:.*]] = schedule.task "dtrain.comm.all_reduce" #schedule.comm<kind = all_reduce, axis = "dp", tensor = 2.84375 KiB
-// CHECK: %[[TIED:.*]] = schedule.task "dtrain.comm.all_reduce" #schedule.comm<kind = all_reduce, axis = "pp", tensor = 192.0 B
-// CHECK: %[[BOTH:.*]] = schedule.task "dtrain.comm.all_reduce" after(%[[TIED]]) #schedule.comm<kind = all_reduce, axis = "dp"
+// CHECK: %[[SYNC:.*]] = schedule.task "dtrain.comm.all_reduce" #schedule.comm<kind = all_reduce, purpose = gradient, axes = ["dp"], tensor = 2.84375 KiB
+// CHECK: %[[TIED:.*]] = schedule.task "dtrain.comm.all_reduce" #schedule.comm<kind = all_reduce, purpose = pipeline, axes = ["pp"], tensor = 192.0 B
+// CHECK: %[[BOTH:.*]] = schedule.task "dtrain.comm.all_reduce" after(%[[TIED]]) #schedule.comm<kind = all_reduce, purpose = gradient, axes = ["dp"]
 // CHECK: schedule.task "dtrain.update" after(%[[SYNC]]) #schedule.work<class = optimizer, {{.*}}elements = 728.0>
 // CHECK: schedule.task "dtrain.update" after(%[[BOTH]]) #schedule.work<class = optimizer, {{.*}}elements = 48.0>
 // CHECK-NOT: schedule.task
@@ -54,7 +54,7 @@
 // The last stage has the head; vocabulary-parallel cross-entropy is three small all_reduces; logits are kept.
 // CHECK: schedule.rank_class @stage1 stage 1 devices 4
 // CHECK: schedule.segment forward {{.*}} logits = 72.0,
-// CHECK-COUNT-3: axis = "tp", tensor = 48.0 B
+// CHECK-COUNT-3: axes = ["tp"], tensor = 48.0 B
 // CHECK: schedule.segment backward
 // CHECK: %[[LAST:.*]] = schedule.call @layer_backward times 2
 // CHECK: schedule.task "dtrain.comm.send" after(%[[LAST]]) {{.*}}between = [1, 0]> origin backward

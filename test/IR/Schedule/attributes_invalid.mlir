@@ -27,9 +27,14 @@ module attributes {a = #schedule.work<class = contraction, gemm = [1, 2, 3]>} {}
 // -----
 
 // expected-error @below {{expected '>', found 'extra'}}
-module attributes {a = #schedule.comm<kind = send, axis = "pp", between = [0, 1], extra = 1>} {}
+module attributes {a = #schedule.comm<kind = send, axes = ["pp"], between = [0, 1], extra = 1>} {}
 
 // -----
 
 // expected-error @below {{expected one of all_reduce, all_gather, reduce_scatter, all_to_all, broadcast, reduce, gather, scatter, send, found 'shout'}}
 module attributes {a = #schedule.comm<kind = shout>} {}
+
+// -----
+
+// expected-error @below {{expected one of data, tensor, sequence, context, expert, gradient, parameter, pipeline, found 'fun'}}
+module attributes {a = #schedule.comm<kind = send, purpose = fun>} {}

@@ -286,7 +286,61 @@ schedule.plan @p order("1f1b") micro_batches 4 chunks 1 mesh #mesh pipeline "pp"
   schedule.rank_class @s0 stage 0 devices 2 state <> {
     schedule.segment forward chunk 0 count 4 space <> {
       // expected-error @below {{expected an axis of the mesh, found 'dp'}}
-      %0 = schedule.task "t" #schedule.comm<kind = all_reduce, axis = "dp">
+      %0 = schedule.task "t" #schedule.comm<kind = all_reduce, axes = ["dp"]>
+    }
+    schedule.segment backward chunk 0 count 4 space <> {}
+  }
+  schedule.rank_class @s1 stage 1 devices 2 state <> {
+    schedule.segment forward chunk 0 count 4 space <> {}
+    schedule.segment backward chunk 0 count 4 space <> {}
+  }
+}
+
+// -----
+
+// task_c2_axis
+#mesh = #dtrain.mesh<["pp" = 2, "tp" = 2]>
+schedule.plan @p order("1f1b") micro_batches 4 chunks 1 mesh #mesh pipeline "pp" model <> {
+  schedule.rank_class @s0 stage 0 devices 2 state <> {
+    schedule.segment forward chunk 0 count 4 space <> {
+      // expected-error @below {{expected axes of the mesh, found none}}
+      %0 = schedule.task "t" #schedule.comm<kind = all_reduce>
+    }
+    schedule.segment backward chunk 0 count 4 space <> {}
+  }
+  schedule.rank_class @s1 stage 1 devices 2 state <> {
+    schedule.segment forward chunk 0 count 4 space <> {}
+    schedule.segment backward chunk 0 count 4 space <> {}
+  }
+}
+
+// -----
+
+// task_c2_axis
+#mesh = #dtrain.mesh<["pp" = 2, "tp" = 2]>
+schedule.plan @p order("1f1b") micro_batches 4 chunks 1 mesh #mesh pipeline "pp" model <> {
+  schedule.rank_class @s0 stage 0 devices 2 state <> {
+    schedule.segment forward chunk 0 count 4 space <> {
+      // expected-error @below {{expected axes in the mesh's order, each once, found 'tp+pp'}}
+      %0 = schedule.task "t" #schedule.comm<kind = all_reduce, axes = ["tp", "pp"]>
+    }
+    schedule.segment backward chunk 0 count 4 space <> {}
+  }
+  schedule.rank_class @s1 stage 1 devices 2 state <> {
+    schedule.segment forward chunk 0 count 4 space <> {}
+    schedule.segment backward chunk 0 count 4 space <> {}
+  }
+}
+
+// -----
+
+// task_c2_axis
+#mesh = #dtrain.mesh<["pp" = 2, "tp" = 2]>
+schedule.plan @p order("1f1b") micro_batches 4 chunks 1 mesh #mesh pipeline "pp" model <> {
+  schedule.rank_class @s0 stage 0 devices 2 state <> {
+    schedule.segment forward chunk 0 count 4 space <> {
+      // expected-error @below {{expected coordinates below 4 on axis 'pp+tp', found 4}}
+      %0 = schedule.task "t" #schedule.comm<kind = all_reduce, axes = ["pp", "tp"], between = [0, 4]>
     }
     schedule.segment backward chunk 0 count 4 space <> {}
   }
@@ -304,7 +358,7 @@ schedule.plan @p order("1f1b") micro_batches 4 chunks 1 mesh #mesh pipeline "pp"
   schedule.rank_class @s0 stage 0 devices 2 state <> {
     schedule.segment forward chunk 0 count 4 space <> {
       // expected-error @below {{expected coordinates below 2 on axis 'pp', found 2}}
-      %0 = schedule.task "t" #schedule.comm<kind = all_reduce, axis = "pp", between = [0, 2]>
+      %0 = schedule.task "t" #schedule.comm<kind = all_reduce, axes = ["pp"], between = [0, 2]>
     }
     schedule.segment backward chunk 0 count 4 space <> {}
   }
@@ -322,7 +376,7 @@ schedule.plan @p order("1f1b") micro_batches 4 chunks 1 mesh #mesh pipeline "pp"
   schedule.rank_class @s0 stage 0 devices 2 state <> {
     schedule.segment forward chunk 0 count 4 space <> {
       // expected-error @below {{expected a send between two coordinates}}
-      %0 = schedule.task "t" #schedule.comm<kind = send, axis = "pp">
+      %0 = schedule.task "t" #schedule.comm<kind = send, axes = ["pp"]>
     }
     schedule.segment backward chunk 0 count 4 space <> {}
   }
@@ -358,7 +412,7 @@ schedule.plan @p order("1f1b") micro_batches 4 chunks 1 mesh #mesh pipeline "pp"
   schedule.rank_class @s0 stage 0 devices 2 state <> {
     schedule.segment forward chunk 0 count 4 space <> {
       // expected-error @below {{expected a start and an exposed part that are not negative, the latter within the duration}}
-      %0 = schedule.task "t" #schedule.comm<kind = all_reduce, axis = "tp"> cost <device = 2.0 s> at <duration = 2.0 s, exposed = 3.0 s>
+      %0 = schedule.task "t" #schedule.comm<kind = all_reduce, axes = ["tp"]> cost <device = 2.0 s> at <duration = 2.0 s, exposed = 3.0 s>
     }
     schedule.segment backward chunk 0 count 4 space <> {}
   }

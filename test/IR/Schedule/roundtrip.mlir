@@ -13,9 +13,9 @@ schedule.plan @step order("1f1b") micro_batches 8 chunks 1 mesh #mesh pipeline "
     // CHECK-SAME: read = 1.5 MiB, written = 512.0 KiB, gemm = [1, 2048, 512, 1024]>
     %a = schedule.task "a" #schedule.work<class = contraction, precision = fp16, contract = 8.0 GFLOP, flops = 2.0 GFLOP,
         read = 1.5 MiB, written = 512.0 KiB, gemm = [1, 2048, 512, 1024]>
-    // CHECK: %[[B:.*]] = schedule.task "b" after(%[[A]]) #schedule.comm<kind = all_reduce, axis = "tp", tensor = 1.0 MiB, sent = 1.5 MiB> origin backward
+    // CHECK: %[[B:.*]] = schedule.task "b" after(%[[A]]) #schedule.comm<kind = all_reduce, purpose = gradient, axes = ["pp", "tp"], tensor = 1.0 MiB, sent = 1.5 MiB> origin backward
     // CHECK-SAME: cost <device = 1.0 ms, host = 12.0 us, exposed = 500.0 us> at <start = 1.0 ms, duration = 1.0 ms, exposed = 500.0 us>
-    %b = schedule.task "b" after(%a) #schedule.comm<kind = all_reduce, axis = "tp", tensor = 1.0 MiB, sent = 1.5 MiB>
+    %b = schedule.task "b" after(%a) #schedule.comm<kind = all_reduce, purpose = gradient, axes = ["pp", "tp"], tensor = 1.0 MiB, sent = 1.5 MiB>
         origin backward cost <device = 1.0 ms, host = 12.0 us, exposed = 500.0 us> at <start = 1.0 ms, duration = 1.0 ms, exposed = 500.0 us>
     // CHECK: schedule.task "c" after(%[[A]], %[[B]]) #schedule.work<class = attention, attention = [1, 8, 2, 64, 64, 16, 16] causal, kernels = 2>
     %c = schedule.task "c" after(%a, %b) #schedule.work<class = attention, attention = [1, 8, 2, 64, 64, 16, 16] causal, kernels = 2>
@@ -34,8 +34,8 @@ schedule.plan @step order("1f1b") micro_batches 8 chunks 1 mesh #mesh pipeline "
         layer_scores = 8.0, weights = 9.0, stack_saved = 1.0 KiB, stack_workspace = 2.0 KiB> {
       // CHECK: %[[CALL:.*]] = schedule.call @layer times 3 at <start = 1.0 ms, duration = 9.0 ms>
       %call = schedule.call @layer times 3 at <start = 1.0 ms, duration = 9.0 ms>
-      // CHECK: schedule.task "send" after(%[[CALL]]) #schedule.comm<kind = send, axis = "pp", tensor = 1.0 MiB, sent = 1.0 MiB, between = [0, 1]>
-      %send = schedule.task "send" after(%call) #schedule.comm<kind = send, axis = "pp", tensor = 1.0 MiB, sent = 1.0 MiB, between = [0, 1]>
+      // CHECK: schedule.task "send" after(%[[CALL]]) #schedule.comm<kind = send, axes = ["pp"], tensor = 1.0 MiB, sent = 1.0 MiB, between = [0, 1]>
+      %send = schedule.task "send" after(%call) #schedule.comm<kind = send, axes = ["pp"], tensor = 1.0 MiB, sent = 1.0 MiB, between = [0, 1]>
     }
     // CHECK: schedule.segment backward chunk 0 count 8 space <> {
     schedule.segment backward chunk 0 count 8 space <> {

@@ -19,16 +19,16 @@ schedule.plan @p order("1f1b") micro_batches 2 chunks 1 mesh <["pp" = 2, "dp" = 
     // An all_reduce of 8 ranks sends 7/4 of 400 MB, which takes 7 ms; half of the 8 ms of weight gradients before the
     // task that needs the result hide it.
     // CHECK: "hidden" {{.*}} cost <device = 7.0 ms, host = 10.0 us, exposed = 3.0 ms>
-    %ar = schedule.task "hidden" after(%dx) #schedule.comm<kind = all_reduce, axis = "tp", tensor = 400.0 MB, sent = 700.0 MB> origin backward
+    %ar = schedule.task "hidden" after(%dx) #schedule.comm<kind = all_reduce, axes = ["tp"], tensor = 400.0 MB, sent = 700.0 MB> origin backward
     %dw = schedule.task "dw" #schedule.work<class = contraction, flops = 0.8 TFLOP, gemm = [1, 1000, 1000, 400000], weight_gradient = true> origin backward
     %dn = schedule.task "dn" after(%ar) #schedule.work<class = memory_bound, read = 64.0 MB, written = 32.0 MB> origin backward
     // What comes too late hides nothing.
     // CHECK: "seen" {{.*}} cost <device = 7.0 ms, host = 10.0 us, exposed = 7.0 ms>
-    %seen = schedule.task "seen" after(%dn) #schedule.comm<kind = all_reduce, axis = "tp", tensor = 400.0 MB, sent = 700.0 MB> origin backward
+    %seen = schedule.task "seen" after(%dn) #schedule.comm<kind = all_reduce, axes = ["tp"], tensor = 400.0 MB, sent = 700.0 MB> origin backward
     %dm = schedule.task "dm" after(%seen) #schedule.work<class = contraction, flops = 0.8 TFLOP, gemm = [1, 1000, 1000, 400000], weight_gradient = true> origin backward
     // Forward, and so recomputation, exposes a share.
     // CHECK: "again" {{.*}} cost <device = 7.0 ms, host = 10.0 us, exposed = 5.25 ms>
-    %again = schedule.task "again" after(%dm) #schedule.comm<kind = all_reduce, axis = "tp", tensor = 400.0 MB, sent = 700.0 MB> origin recompute
+    %again = schedule.task "again" after(%dm) #schedule.comm<kind = all_reduce, axes = ["tp"], tensor = 400.0 MB, sent = 700.0 MB> origin recompute
   }
   // CHECK: @s0
   schedule.rank_class @s0 stage 0 devices 16 state <> {
@@ -38,7 +38,7 @@ schedule.plan @p order("1f1b") micro_batches 2 chunks 1 mesh <["pp" = 2, "dp" = 
     schedule.segment forward chunk 0 count 2 space <logits = 100.0, scores = 10.0, dropped = 1398.0, layer_scores = 4.0> {
       %a = schedule.task "a" #schedule.work<class = attention, attention = [1, 1, 1, 2, 2, 8, 8]>
       // CHECK: "send" {{.*}} cost <device = 1.0 ms, host = 10.0 us, exposed = 500.0 us>
-      %send = schedule.task "send" after(%a) #schedule.comm<kind = send, axis = "pp", tensor = 100.0 MB, sent = 100.0 MB, between = [0, 1]>
+      %send = schedule.task "send" after(%a) #schedule.comm<kind = send, axes = ["pp"], tensor = 100.0 MB, sent = 100.0 MB, between = [0, 1]>
     }
     schedule.segment backward chunk 0 count 2 space <> {
       %0 = schedule.call @backward times 2
@@ -48,10 +48,10 @@ schedule.plan @p order("1f1b") micro_batches 2 chunks 1 mesh <["pp" = 2, "dp" = 
       // communication hides all but an eighth.
       // CHECK: "sync" {{.*}} cost <device = 12.0 ms, exposed = 1.5 ms>
       // APART: "sync" {{.*}} cost <device = 12.0 ms, exposed = 12.0 ms>
-      %sync = schedule.task "sync" #schedule.comm<kind = all_reduce, axis = "dp", tensor = 1.2 GB, sent = 1.2 GB> origin backward
+      %sync = schedule.task "sync" #schedule.comm<kind = all_reduce, axes = ["dp"], tensor = 1.2 GB, sent = 1.2 GB> origin backward
       // What the stages share waits for all of them.
       // CHECK: "tied" {{.*}} cost <device = 2.0 ms, exposed = 2.0 ms>
-      %tied = schedule.task "tied" #schedule.comm<kind = all_reduce, axis = "pp", tensor = 200.0 MB, sent = 200.0 MB> origin backward
+      %tied = schedule.task "tied" #schedule.comm<kind = all_reduce, axes = ["pp"], tensor = 200.0 MB, sent = 200.0 MB> origin backward
       // The optimizer costs the host what the stack says, once.
       // CHECK: "update" {{.*}} cost <device = {{.*}}, host = 2.0 ms
       %update = schedule.task "update" after(%sync) #schedule.work<class = optimizer, precision = fp32, elements = 1.0> origin update

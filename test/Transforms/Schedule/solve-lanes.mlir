@@ -10,11 +10,11 @@ schedule.plan @p order("1f1b") micro_batches 2 chunks 1 mesh <["tp" = 2]> model 
     // CHECK: "a" {{.*}} at <duration = 1.0 s> {schedule.share =
     %a = schedule.task "a" #schedule.work<class = memory_bound> origin recompute cost <device = 1.0 s, host = 0.5 s>
     // CHECK: "ar" {{.*}} at <start = 1.0 s, duration = 4.0 s, exposed = 1.0 s>
-    %ar = schedule.task "ar" after(%a) #schedule.comm<kind = all_reduce, axis = "tp"> cost <device = 4.0 s, exposed = 1.0 s>
+    %ar = schedule.task "ar" after(%a) #schedule.comm<kind = all_reduce, axes = ["tp"]> cost <device = 4.0 s, exposed = 1.0 s>
     // CHECK: "b" {{.*}} at <start = 2.0 s, duration = 2.0 s>
     %b = schedule.task "b" after(%a) #schedule.work<class = memory_bound> cost <device = 2.0 s>
     // CHECK: "ar2" {{.*}} at <start = 5.0 s, duration = 1.0 s, exposed = 1.0 s>
-    %ar2 = schedule.task "ar2" after(%b) #schedule.comm<kind = all_reduce, axis = "tp"> cost <device = 1.0 s, exposed = 1.0 s>
+    %ar2 = schedule.task "ar2" after(%b) #schedule.comm<kind = all_reduce, axes = ["tp"]> cost <device = 1.0 s, exposed = 1.0 s>
     // CHECK: "c" {{.*}} at <start = 6.0 s, duration = 2.0 s>
     %c = schedule.task "c" after(%ar, %ar2) #schedule.work<class = memory_bound> cost <device = 2.0 s>
   }
@@ -33,7 +33,7 @@ schedule.plan @p order("1f1b") micro_batches 2 chunks 1 mesh <["tp" = 2]> model 
     }
     // CHECK: segment tail {{.*}} span <compute = 2.0 s, exposed = 2.0 s, host = 3.0 s>
     schedule.segment tail chunk 0 count 1 space <> {
-      %0 = schedule.task "sync" #schedule.comm<kind = all_reduce, axis = "tp"> origin backward cost <device = 5.0 s, exposed = 2.0 s>
+      %0 = schedule.task "sync" #schedule.comm<kind = all_reduce, axes = ["tp"]> origin backward cost <device = 5.0 s, exposed = 2.0 s>
       %1 = schedule.task "update" after(%0) #schedule.work<class = optimizer> origin update cost <device = 2.0 s, host = 3.0 s>
     }
   }

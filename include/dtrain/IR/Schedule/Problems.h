@@ -20,6 +20,13 @@
 namespace dtrain {
 namespace schedule {
 
+/// Whether a communication runs over `axis`, alone or with others.
+bool isOver(const TaskComm &comm, std::optional<llvm::StringRef> axis);
+
+/// The devices that communicate with one another, on a mesh as `layoutOf` takes
+/// it: fastest axis first.
+CommGroups groupsOf(MeshAttr mesh, const TaskComm &comm);
+
 /// Whether a task is a transfer to another pipeline stage, which occupies no
 /// stage: the pipeline's problem has it.
 bool isPipelineTransfer(TaskOp task);

@@ -17,6 +17,8 @@
 
 #include "dtrain/Model/Collective/Collective.h"
 #include "dtrain/Model/Compute/Compute.h"
+#include "dtrain/Model/Purpose.h"
+#include "llvm/ADT/StringExtras.h"
 #include <algorithm>
 #include <tuple>
 
@@ -43,13 +45,18 @@ struct TaskCost : OpCost {
 /// One communication, once.
 struct TaskComm {
   CollectiveKind kind = CollectiveKind::AllReduce;
-  std::string axis;
-  /// The local block where the axis is replicated; what the busiest device
+  Purpose purpose = Purpose::Data;
+  /// The mesh axes that it runs over, in mesh order: devices communicate that
+  /// differ in their coordinates on these only.
+  std::vector<std::string> axes;
+  /// The local block where the axes are replicated; what the busiest device
   /// sends.
   Bytes tensor, sent;
   /// The coordinates that take part, all if none are listed; of a send, from
-  /// and to.
+  /// and to. Of several axes the last one's vary fastest.
   Coords between;
+  /// "dp", or "dp+cp" over several axes.
+  std::string axisNames() const { return llvm::join(axes, "+"); }
 };
 
 struct Interval {
@@ -148,9 +155,9 @@ inline auto fieldsOf(const TaskWork *) {
 }
 inline auto fieldsOf(const TaskComm *) {
   return std::make_tuple(
-      Field{"kind", &TaskComm::kind}, Field{"axis", &TaskComm::axis},
-      Field{"tensor", &TaskComm::tensor}, Field{"sent", &TaskComm::sent},
-      Field{"between", &TaskComm::between});
+      Field{"kind", &TaskComm::kind}, Field{"purpose", &TaskComm::purpose},
+      Field{"axes", &TaskComm::axes}, Field{"tensor", &TaskComm::tensor},
+      Field{"sent", &TaskComm::sent}, Field{"between", &TaskComm::between});
 }
 inline auto fieldsOf(const Interval *) {
   return std::make_tuple(Field{"start", &Interval::start},
@@ -211,6 +218,9 @@ inline auto keyOf(const AttentionShape &a) {
 }
 inline uint64_t keyOf(double value) { return llvm::bit_cast<uint64_t>(value); }
 inline llvm::ArrayRef<int64_t> keyOf(const Coords &coords) { return coords; }
+inline llvm::ArrayRef<std::string> keyOf(const std::vector<std::string> &list) {
+  return list;
+}
 template <typename T> const T &keyOf(const T &value) { return value; }
 } // namespace key
 

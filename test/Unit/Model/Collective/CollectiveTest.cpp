@@ -186,56 +186,6 @@ TEST(CollectiveTest, RejectsBadInput) {
       "expected a positive scale-up link bandwidth");
 }
 
-TEST(LayoutTest, AxesInRankOrder) {
-  auto layout = [](llvm::ArrayRef<int64_t> mesh, unsigned axis, int64_t node) {
-    return llvm::cantFail(layoutOfAxis(mesh, axis, node));
-  };
-  // tp = 8, dp = 4, pp = 2 on nodes of eight.
-  EXPECT_EQ(layout({8, 4, 2}, 0, 8), (GroupLayout{8, 8, 1}));
-  EXPECT_EQ(layout({8, 4, 2}, 1, 8), (GroupLayout{4, 1, 8}));
-  EXPECT_EQ(layout({8, 4, 2}, 2, 8), (GroupLayout{2, 1, 8}));
-  // tp = 2: four ranks of each of two dp groups in a node.
-  EXPECT_EQ(layout({2, 16}, 0, 8), (GroupLayout{2, 2, 4}));
-  EXPECT_EQ(layout({2, 16}, 1, 8), (GroupLayout{16, 4, 2}));
-  EXPECT_EQ(layout({2, 16}, 1, 8).nodes(), 4);
-  // Wider than a node.
-  EXPECT_EQ(layout({16, 2}, 0, 8), (GroupLayout{16, 8, 1}));
-  // A domain of 72 does not divide into eights of sixteen.
-  EXPECT_EQ(layout({8, 16}, 1, 72), (GroupLayout{16, 9, 8}));
-  // tp = 6 on nodes of eight: some groups straddle, two in a node.
-  EXPECT_EQ(layout({6, 4}, 0, 8), (GroupLayout{6, 4, 2}));
-  // Everything in one node; an axis of one.
-  EXPECT_EQ(layout({2, 2}, 1, 8), (GroupLayout{2, 2, 2}));
-  EXPECT_EQ(layout({8, 1}, 1, 8), (GroupLayout{1, 1, 8}));
-}
-
-TEST(LayoutTest, TransfersBetweenStages) {
-  auto layout = [](llvm::ArrayRef<int64_t> mesh, unsigned axis, int64_t from,
-                   int64_t to) {
-    return llvm::cantFail(layoutOfTransfer(mesh, axis, from, to, 8));
-  };
-  EXPECT_EQ(layout({8, 4}, 1, 0, 1), (GroupLayout{2, 1, 8}));
-  // Stages of four devices: every second boundary is inside a node, and four
-  // devices send across the others.
-  EXPECT_FALSE(layout({4, 4}, 1, 0, 1).crossesNodes());
-  EXPECT_EQ(layout({4, 4}, 1, 1, 2), (GroupLayout{2, 1, 4}));
-  EXPECT_EQ(layout({4, 4}, 1, 3, 0), (GroupLayout{2, 1, 4}));
-  EXPECT_FALSE(layout({2, 4}, 1, 3, 0).crossesNodes());
-}
-
-TEST(LayoutTest, RejectsBadMeshes) {
-  EXPECT_EQ(messageOf(layoutOfAxis({8, 2}, 2, 8)),
-            "expected an axis below 2, found 2");
-  EXPECT_EQ(messageOf(layoutOfAxis({8, 0}, 0, 8)),
-            "expected mesh axis size >= 1, found 0");
-  EXPECT_EQ(messageOf(layoutOfAxis({8, 2}, 0, 0)),
-            "expected devices per node >= 1, found 0");
-  EXPECT_PRED2(contains, messageOf(layoutOfAxis({INT64_MAX, INT64_MAX}, 0, 8)),
-               "devices in a mesh, found more");
-  EXPECT_EQ(messageOf(layoutOfTransfer({8, 2}, 1, 0, 2, 8)),
-            "expected two coordinates of an axis of size 2, found 0 and 2");
-}
-
 TEST(OverlapTest, WhatAStackHides) {
   auto time = [](double us) { return Time::fromBase(us * 1e-6); };
   Stack core = megatronCore(), old = megatron2021();
