@@ -9,30 +9,39 @@ target_compile_options(dtrain_options INTERFACE
   $<$<CXX_COMPILER_ID:GNU>:-Wno-comment -Wno-maybe-uninitialized -Wno-dangling-pointer>)
 # Third-party headers are system headers: their warnings are not ours.
 target_include_directories(dtrain_options SYSTEM INTERFACE ${LLVM_INCLUDE_DIRS} ${MLIR_INCLUDE_DIRS})
-install(TARGETS dtrain_options EXPORT DtrainTargets)
+
+# The components of the package, each after those that it stands on (dtrainConfig.cmake.in).
+set(DTRAIN_COMPONENTS Model IR Transforms Import Tools)
 
 # dtrain_add_library(NAME SOURCES … [LINK dtrain or third-party libraries] [DEPENDS generated files]
 #                    [MLIR] [EXCEPTIONS])
 # Without MLIR the library may use LLVM's Support only, and does not see the generated dialect headers.
+# DTrainFoo is dtrain::Foo to others, in the component that DTRAIN_COMPONENT names for the folder.
 function(dtrain_add_library name)
   cmake_parse_arguments(ARG "MLIR;EXCEPTIONS" "" "SOURCES;LINK;DEPENDS" ${ARGN})
   add_library(${name} STATIC ${ARG_SOURCES})
-  add_library(Dtrain::${name} ALIAS ${name})
+  string(REGEX REPLACE "^DTrain" "" exported ${name})
+  add_library(dtrain::${exported} ALIAS ${name})
+  set_target_properties(${name} PROPERTIES EXPORT_NAME ${exported})
   target_include_directories(${name} PUBLIC
     $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}/include> $<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}>)
-  target_include_directories(${name} SYSTEM INTERFACE ${LLVM_INCLUDE_DIRS} ${MLIR_INCLUDE_DIRS})
+  target_include_directories(${name} SYSTEM INTERFACE ${LLVM_INCLUDE_DIRS})
   if(ARG_MLIR)
+    target_include_directories(${name} SYSTEM INTERFACE ${MLIR_INCLUDE_DIRS})
     target_include_directories(${name} PUBLIC $<BUILD_INTERFACE:${PROJECT_BINARY_DIR}/include>)
     target_link_libraries(${name} PUBLIC MLIR)
   endif()
-  target_link_libraries(${name} PUBLIC ${ARG_LINK} LLVM PRIVATE dtrain_options)
+  target_link_libraries(${name} PUBLIC ${ARG_LINK} LLVM PRIVATE $<BUILD_INTERFACE:dtrain_options>)
   if(NOT ARG_EXCEPTIONS)
     target_compile_options(${name} PRIVATE -fno-exceptions)
   endif()
   if(ARG_DEPENDS)
     add_dependencies(${name} ${ARG_DEPENDS})
   endif()
-  install(TARGETS ${name} EXPORT DtrainTargets ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR})
+  if(NOT DTRAIN_COMPONENT IN_LIST DTRAIN_COMPONENTS)
+    message(FATAL_ERROR "${name}: expected DTRAIN_COMPONENT to be one of ${DTRAIN_COMPONENTS}, found '${DTRAIN_COMPONENT}'")
+  endif()
+  install(TARGETS ${name} EXPORT dtrain${DTRAIN_COMPONENT}Targets ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR})
 endfunction()
 
 # dtrain_tablegen(TARGET TD OUT_PREFIX "generator flags=suffix" …): generates
