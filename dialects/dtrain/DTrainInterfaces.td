@@ -30,6 +30,14 @@ def RuleOpInterface : OpInterface<"RuleOpInterface"> {
     InterfaceMethod<"Sets the placement.", "void", "setStateAttr",
                     (ins "::dtrain::OpStateAttr":$state)>,
     InterfaceMethod<"Removes the placement.", "::mlir::Attribute", "removeStateAttr">,
+    InterfaceMethod<[{
+        Builds ops that compute the same and that may split the factors which
+        the rule calls `stat`, and gives their results. Every op with such a
+        factor has it.
+      }], "::llvm::LogicalResult", "expand",
+      (ins "::mlir::OpBuilder &":$builder,
+           "::llvm::SmallVectorImpl<::mlir::Value> &":$results), "",
+      "return ::mlir::failure();">,
     StaticInterfaceMethod<"The rule's text where all instances share it, else empty.",
                           "::llvm::StringRef", "getRuleText">,
   ];
@@ -41,6 +49,32 @@ def RuleOpInterface : OpInterface<"RuleOpInterface"> {
     }
   }];
   let verify = [{ return ::dtrain::verifyRuleOp($_op); }];
+}
+
+def AttentionOpInterface : OpInterface<"AttentionOpInterface"> {
+  let cppNamespace = "::dtrain";
+  let description = [{
+    The core of an attention, forward or backward: which factors of its rule are
+    what. An op of class `Attention` or `AttentionBackward` has it.
+  }];
+  let methods = [
+    InterfaceMethod<"The factors by what they are, in the op's rule.",
+                    "::dtrain::AttentionFactors", "getAttentionFactors">,
+    InterfaceMethod<"Whether a query sees no key after it.", "bool", "isCausal">,
+  ];
+  let verify = [{ return ::dtrain::verifyAttentionOp($_op); }];
+}
+
+def UpdateOpInterface : OpInterface<"UpdateOpInterface"> {
+  let cppNamespace = "::dtrain";
+  let description = [{
+    An optimizer's step: its results replace a parameter and what belongs to it,
+    the parameter (or its master copy) first.
+  }];
+  let methods = [
+    InterfaceMethod<"The operand that is the parameter's gradient.",
+                    "::mlir::OpOperand &", "getGradientOperand">,
+  ];
 }
 
 def DifferentiableOpInterface : OpInterface<"DifferentiableOpInterface"> {

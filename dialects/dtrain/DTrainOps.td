@@ -42,6 +42,14 @@ class DTrain_ComputeOp<string m, string ruleString, dag args, dag outs,
 class OpClassIs<string c> {
   code decl = [{ ::dtrain::OpClass getOpClass() { return ::dtrain::OpClass::}] # c # [{; } }];
 }
+/// An op whose rule has a `stat` factor (lib/IR/DTrain/Expansion.cpp).
+class Expandable<code more = ""> {
+  code decl = more # [{
+    ::llvm::LogicalResult expand(::mlir::OpBuilder &builder,
+                                 ::llvm::SmallVectorImpl<::mlir::Value> &results);
+  }];
+}
+defvar Attention = DeclareOpInterfaceMethods<AttentionOpInterface>;
 
 //===----------------------------------------------------------------------===//
 // Contractions
@@ -66,10 +74,9 @@ def DTrain_DotOp : DTrain_ComputeOp<"dot", "", (ins Variadic<T>:$inputs, DTrain_
 
 def DTrain_AttentionOp : DTrain_ComputeOp<"attention",
     "b g r s d, b g t d, b g t e -> b g r s e, b g r s | whole d e | stat t"
-    " | contract 2 b g r s t d + 2 b g r s t e | flops 2 b g r s t d + 2 b g r s t e + 5 b g r s t"
-    " | save 0 1 2 r0 r1",
+    " | contract 2 b g r s t d + 2 b g r s t e | flops 2 b g r s t d + 2 b g r s t e + 5 b g r s t",
     (ins T:$query, T:$key, T:$value, UnitAttr:$causal, F64Attr:$scale),
-    (outs T:$output, T:$lse), [Differentiable], OpClassIs<"Attention">.decl> {
+    (outs T:$output, T:$lse), [Differentiable, Attention], Expandable<OpClassIs<"Attention">.decl>.decl> {
   let summary = "Scaled dot-product attention, heads = (g r), key/value heads = g";
   let description = [{
     output = softmax(scale * query key^T) value over keys t; with `causal`, key t
@@ -85,7 +92,7 @@ def DTrain_AttentionGradOp : DTrain_ComputeOp<"attention_grad",
     " | whole d e | sum 0 | contract 4 b g r s t d + 4 b g r s t e"
     " | flops 6 b g r s t d + 4 b g r s t e",
     (ins T:$grad, T:$query, T:$key, T:$value, T:$output, T:$lse, UnitAttr:$causal, F64Attr:$scale),
-    (outs T:$grad_query, T:$grad_key, T:$grad_value), [], OpClassIs<"AttentionBackward">.decl> {
+    (outs T:$grad_query, T:$grad_key, T:$grad_value), [Attention], OpClassIs<"AttentionBackward">.decl> {
   let summary = "Gradients of attention in query, key and value";
   let description = [{
     Given lse, the keys are an ordinary factor: reduced for the query's gradient,
@@ -131,18 +138,19 @@ def DTrain_ReductionOp : DTrain_ComputeOp<"reduce", "",
   let hasVerifier = 1;
 }
 
-def DTrain_SoftmaxOp : DTrain_ComputeOp<"softmax", "... n -> ... n | stat n | flops 5 ... n | save r0",
-    (ins T:$input), (outs T:$result), [Differentiable]> {
+def DTrain_SoftmaxOp : DTrain_ComputeOp<"softmax", "... n -> ... n | stat n | flops 5 ... n",
+    (ins T:$input), (outs T:$result), [Differentiable], Expandable<>.decl> {
   let summary = "Softmax over the last dimension";
 }
 def DTrain_SoftmaxGradOp : DTrain_ComputeOp<"softmax_grad",
-    "... n, ... n -> ... n | stat n | sum 0 | flops 4 ... n", (ins T:$grad, T:$output), (outs T:$result)> {
+    "... n, ... n -> ... n | stat n | sum 0 | flops 4 ... n", (ins T:$grad, T:$output), (outs T:$result), [],
+    Expandable<>.decl> {
   let summary = "Gradient of softmax, from its result";
 }
 
 def DTrain_NormalizeOp : DTrain_ComputeOp<"normalize", "",
     (ins DTrain_NormAttr:$kind, T:$input, T:$scale, Optional<T>:$bias, F64Attr:$epsilon),
-    (outs T:$result), [Differentiable]> {
+    (outs T:$result), [Differentiable], Expandable<>.decl> {
   let summary = "Layer or RMS normalisation over the last dimension";
   let description = [{
     layer: (x - mean) / sqrt(var + epsilon) * scale + bias; rms: x /
@@ -156,7 +164,7 @@ def DTrain_NormalizeOp : DTrain_ComputeOp<"normalize", "",
 }
 def DTrain_NormalizeGradOp : DTrain_ComputeOp<"normalize_grad", "",
     (ins DTrain_NormAttr:$kind, T:$grad, T:$input, T:$scale, F64Attr:$epsilon),
-    (outs T:$grad_input, T:$grad_scale, Optional<T>:$grad_bias)> {
+    (outs T:$grad_input, T:$grad_scale, Optional<T>:$grad_bias), [], Expandable<>.decl> {
   let summary = "Gradients of normalisation in input, scale and bias";
   let assemblyFormat = "$kind operands `epsilon` $epsilon " # tail;
 }
@@ -183,25 +191,25 @@ def DTrain_RotaryOp : DTrain_ComputeOp<"rotary",
 //===----------------------------------------------------------------------===//
 
 def DTrain_GatherOp : DTrain_ComputeOp<"gather",
-    "i..., v d -> i... d | sum 1 | flops 0 | touch 1: i... d", (ins T:$indices, T:$table),
+    "i..., v d -> i... d | sum 1 | flops 0 | touch 1: i... d | copy 1 | index 0 v", (ins T:$indices, T:$table),
     (outs T:$result), [Differentiable]> {
   let summary = "Rows of a table (embedding lookup)";
 }
 def DTrain_ScatterAddOp : DTrain_ComputeOp<"scatter_add",
-    "i..., i... d -> v d | sum 1 | flops 1 i... d", (ins T:$indices, T:$updates), (outs T:$result)> {
+    "i..., i... d -> v d | sum 1 | flops 1 i... d | index 0 v", (ins T:$indices, T:$updates), (outs T:$result)> {
   let summary = "Adds rows into a table of zeros: the gradient of gather";
 }
 def DTrain_PickOp : DTrain_ComputeOp<"pick",
-    "... v, ... -> ... | sum 0 | flops 0 | touch 0: ...", (ins T:$input, T:$indices), (outs T:$result)> {
+    "... v, ... -> ... | sum 0 | flops 0 | touch 0: ... | copy 0 | index 1 v", (ins T:$input, T:$indices), (outs T:$result)> {
   let summary = "One element of each row";
 }
 def DTrain_CrossEntropyOp : DTrain_ComputeOp<"cross_entropy",
-    "... v, ... -> ..., ... | stat v | flops 5 ... v | save 0 1 r1",
-    (ins T:$logits, T:$labels), (outs T:$loss, T:$lse), [Differentiable], OpClassIs<"Loss">.decl> {
+    "... v, ... -> ..., ... | stat v | flops 5 ... v | index 1 v",
+    (ins T:$logits, T:$labels), (outs T:$loss, T:$lse), [Differentiable], Expandable<OpClassIs<"Loss">.decl>.decl> {
   let summary = "Negative log-likelihood of the labels, and the log of the sum of exponentials";
 }
 def DTrain_CrossEntropyGradOp : DTrain_ComputeOp<"cross_entropy_grad",
-    "..., ... v, ..., ... -> ... v | sum 0 | flops 4 ... v",
+    "..., ... v, ..., ... -> ... v | sum 0 | flops 4 ... v | index 2 v",
     (ins T:$grad, T:$logits, T:$labels, T:$lse), (outs T:$result), [], OpClassIs<"LossBackward">.decl> {
   let summary = "grad * (exp(logits - lse) - one_hot(labels))";
 }
@@ -280,7 +288,17 @@ def DTrain_IotaOp : DTrain_ComputeOp<"iota", "", (ins I64Attr:$dim), (outs T:$re
 
 def DTrain_UpdateOp : DTrain_ComputeOp<"update", "",
     (ins DTrain_OptimizerAttr:$kind, Variadic<T>:$inputs, F64Attr:$learning_rate),
-    (outs Variadic<T>:$results), [], OpClassIs<"Optimizer">.decl> {
+    (outs Variadic<T>:$results), [UpdateOpInterface], [{
+      /// A stack states the traffic of mixed-precision Adam; others are bound
+      /// by memory.
+      ::dtrain::OpClass getOpClass() {
+        return getKind() == ::dtrain::Optimizer::adamw ? ::dtrain::OpClass::Optimizer
+                                                       : ::dtrain::OpClass::MemoryBound;
+      }
+      ::mlir::OpOperand &getGradientOperand() {
+        return getOperation()->getOpOperand(getNumOperands() - 1);
+      }
+    }]> {
   let summary = "One optimizer step on one parameter";
   let description = [{
     adamw: (master, m, v, gradient) -> (master, m, v), with beta = (0.9, 0.999),

@@ -32,7 +32,7 @@ bool Rule::operator==(const Rule &o) const {
   return factors == o.factors && operands == o.operands &&
          results == o.results && windows == o.windows && sum == o.sum &&
          keep == o.keep && contract == o.contract && flops == o.flops &&
-         touch == o.touch && save == o.save;
+         touch == o.touch && copy == o.copy && index == o.index;
 }
 
 namespace dtrain {
@@ -57,8 +57,9 @@ llvm::hash_code hash_value(const Rule &rule) {
         hash = hash_combine(hash, llvm::bit_cast<uint64_t>(m.coef),
                             llvm::hash_combine_range(m.factors));
   }
-  return hash_combine(hash, llvm::hash_combine_range(rule.save),
-                      rule.windows.size(), rule.touch.size());
+  return hash_combine(hash, llvm::hash_combine_range(rule.copy),
+                      rule.windows.size(), rule.touch.size(),
+                      rule.index.size());
 }
 } // namespace dtrain
 
@@ -162,15 +163,12 @@ std::string Rule::str() const {
     for (FactorId f : touched)
       os << ' ' << factors[f].name;
   }
-  if (!save.empty()) {
-    os << " | save";
-    for (int ref : save) {
-      if (ref < 0)
-        os << " r" << ~ref;
-      else
-        os << ' ' << ref;
-    }
+  if (!copy.empty()) {
+    os << " | copy ";
+    llvm::interleave(copy, os, " ");
   }
+  for (const auto &[operand, factor] : index)
+    os << " | index " << operand << ' ' << factors[factor].name;
   return text;
 }
 
@@ -225,6 +223,9 @@ static llvm::Error verifyClauseFactors(const Rule &rule) {
       return e;
   for (const auto &[operand, touched] : rule.touch)
     if (llvm::Error e = verifyFactorIds(rule, touched))
+      return e;
+  for (const auto &[operand, indexed] : rule.index)
+    if (llvm::Error e = verifyFactorIds(rule, indexed))
       return e;
   for (const auto *poly : {&rule.contract, &rule.flops})
     if (*poly)
@@ -354,6 +355,23 @@ static llvm::Error verifyReductions(const Rule &rule) {
   return llvm::Error::success();
 }
 
+/// Indices of a factor are not along it.
+static llvm::Error verifyIndices(const Rule &rule) {
+  for (const auto &[operand, factor] : rule.index) {
+    if (operand >= rule.operands.size())
+      return ruleError("'index' names operand " + llvm::Twine(operand) +
+                       " of " + llvm::Twine(rule.operands.size()));
+    if (rule.factors[factor].isRun)
+      return ruleError("'index' expects a factor, found run '" +
+                       rule.factors[factor].name + "'");
+    if (Rule::dimOf(rule.operands[operand], factor))
+      return ruleError("'index' expects a factor that operand " +
+                       llvm::Twine(operand) + " lacks, found '" +
+                       rule.factors[factor].name + "'");
+  }
+  return llvm::Error::success();
+}
+
 llvm::Error Rule::verify() const {
   if (llvm::Error e = verifyTerms(*this, operands, "operand"))
     return e;
@@ -384,14 +402,11 @@ llvm::Error Rule::verify() const {
       if (touch[i].first == touch[j].first)
         return ruleError("'touch' names operand " +
                          llvm::Twine(touch[i].first) + " twice");
-  for (int ref : save)
-    if (ref < 0 ? static_cast<size_t>(~ref) >= results.size()
-                : static_cast<size_t>(ref) >= operands.size())
-      return ruleError(llvm::Twine("'save' names ") +
-                       (ref < 0 ? "result " : "operand ") +
-                       llvm::Twine(ref < 0 ? ~ref : ref) + " of " +
-                       llvm::Twine(ref < 0 ? results.size() : operands.size()));
-  return llvm::Error::success();
+  for (unsigned i : copy)
+    if (i >= operands.size())
+      return ruleError("'copy' names operand " + llvm::Twine(i) + " of " +
+                       llvm::Twine(operands.size()));
+  return verifyIndices(*this);
 }
 
 //===----------------------------------------------------------------------===//
@@ -443,4 +458,44 @@ bool Rule::additiveLone(unsigned operand, FactorId f) const {
       return llvm::none_of(product,
                            [&](unsigned i) { return dimOf(operands[i], f); });
   return false;
+}
+
+bool Rule::addsUp() const {
+  if (results.size() != 1 || sum.size() < 2 || sum.size() != operands.size())
+    return false;
+  for (FactorId f = 0; f < factors.size(); ++f)
+    if (reducedIn(f, 0))
+      return false;
+  return llvm::all_of(sum,
+                      [](const auto &product) { return product.size() == 1; });
+}
+
+bool Rule::isElementwise() const {
+  if (operands.empty() || results.empty() ||
+      llvm::any_of(factors,
+                   [](const Factor &f) { return f.kind != FactorKind::Plain; }))
+    return false;
+  const RuleTerm &whole = results.front();
+  // Unit dimensions and missing ones on the left are broadcast.
+  auto linesUp = [&](const RuleTerm &term) {
+    return term.size() <= whole.size() &&
+           llvm::all_of(llvm::zip(llvm::reverse(term), llvm::reverse(whole)),
+                        [](auto pair) {
+                          const auto &[dim, of] = pair;
+                          return dim.factors.empty() || dim == of;
+                        });
+  };
+  return llvm::all_of(operands, linesUp) &&
+         llvm::all_of(results,
+                      [&](const RuleTerm &term) { return term == whole; });
+}
+
+bool Rule::isStatistic(unsigned j) const {
+  bool hasStat = false;
+  for (FactorId f = 0; f < factors.size(); ++f) {
+    if (factors[f].kind != FactorKind::Plain && !reducedIn(f, j))
+      return false;
+    hasStat |= factors[f].kind == FactorKind::Stat;
+  }
+  return hasStat;
 }

@@ -235,11 +235,13 @@ llvm::Expected<Rule> Instantiation::run() {
   }
   out.sum = rule.sum;
   out.keep = rule.keep;
-  out.save = rule.save;
+  out.copy = rule.copy;
   rewritePoly(rule.contract, out.contract);
   rewritePoly(rule.flops, out.flops);
   for (const auto &[operand, touched] : rule.touch)
     out.touch.push_back({operand, rewriteFactors(touched)});
+  for (const auto &[operand, factor] : rule.index)
+    out.index.push_back({operand, newFactor(factor, 0)});
   return out;
 }
 

@@ -38,7 +38,9 @@ private:
   bool parseSum();
   bool parsePoly(std::optional<RulePoly> &poly);
   bool parseTouch();
-  bool parseSave();
+  bool parseIndices(llvm::SmallVectorImpl<unsigned> &indices, size_t count,
+                    llvm::StringRef what);
+  bool parseIndexed();
 
   /// Parses a factor name that must be known already.
   bool parseKnownFactor(FactorId &id);
@@ -65,7 +67,7 @@ private:
   Rule rule;
   std::string error;
   bool seenSum = false, seenKeep = false, seenContract = false,
-       seenFlops = false, seenSave = false;
+       seenFlops = false, seenCopy = false;
   /// Factors with a kind or a reduction declared.
   llvm::SmallVector<FactorId> declared;
 };
@@ -312,23 +314,17 @@ bool RuleParser::parseClause() {
     return once(seenFlops, keyword) && parsePoly(rule.flops);
   if (keyword == "touch")
     return parseTouch();
-  if (keyword == "save")
-    return once(seenSave, keyword) && parseSave();
-  if (keyword == "keep") {
-    if (!once(seenKeep, keyword))
-      return false;
-    do {
-      unsigned index;
-      if (!parseIndex(index, rule.results.size(), "a result index"))
-        return false;
-      rule.keep.push_back(index);
-      skipSpace();
-    } while (pos < text.size() && text[pos] != '|');
-    return true;
-  }
+  if (keyword == "copy")
+    return once(seenCopy, keyword) &&
+           parseIndices(rule.copy, rule.operands.size(), "an operand index");
+  if (keyword == "index")
+    return parseIndexed();
+  if (keyword == "keep")
+    return once(seenKeep, keyword) &&
+           parseIndices(rule.keep, rule.results.size(), "a result index");
   pos = start;
   return fail("a clause (whole, stat, max, min, window, sum, keep, contract, "
-              "flops, touch or save)");
+              "flops, touch, copy or index)");
 }
 
 bool RuleParser::parseKinds(llvm::StringRef keyword) {
@@ -405,20 +401,22 @@ bool RuleParser::parseTouch() {
   return parseFactors(touch.second);
 }
 
-bool RuleParser::parseSave() {
+bool RuleParser::parseIndices(llvm::SmallVectorImpl<unsigned> &indices,
+                              size_t count, llvm::StringRef what) {
   do {
-    skipSpace();
-    bool isResult = consume("r");
     unsigned index;
-    if (!(isResult
-              ? parseIndex(index, rule.results.size(), "a result index")
-              : parseIndex(index, rule.operands.size(), "an operand index")))
+    if (!parseIndex(index, count, what))
       return false;
-    rule.save.push_back(isResult ? ~static_cast<int>(index)
-                                 : static_cast<int>(index));
+    indices.push_back(index);
     skipSpace();
   } while (pos < text.size() && text[pos] != '|');
   return true;
+}
+
+bool RuleParser::parseIndexed() {
+  auto &[operand, factor] = rule.index.emplace_back();
+  return parseIndex(operand, rule.operands.size(), "an operand index") &&
+         parseKnownFactor(factor);
 }
 
 } // namespace

@@ -21,9 +21,9 @@
 ///   clause := '|' ( 'whole' f+ | 'stat' f+ | ('max'|'min') f+
 ///           | 'window' OPERAND.DIM f LO HI | 'sum' product ('+' product)*
 ///           | 'keep' INT+ | 'contract' poly | 'flops' poly
-///           | 'touch' INT ':' f* | 'save' ref+ )
+///           | 'touch' INT ':' f* | 'copy' INT+ | 'index' INT f )
 ///   poly   := mono ('+' mono)*      mono := NUMBER f*
-///   ref    := INT | 'r'INT          product := INT ('*' INT)*
+///   product := INT ('*' INT)*
 /// \endcode
 /// A run (`...`, `i...`) stands for any number of factors; in a monomial it
 /// multiplies all of them.
@@ -95,8 +95,11 @@ public:
   /// Operand bytes actually read, where not the whole operand.
   llvm::SmallVector<std::pair<unsigned, llvm::SmallVector<FactorId, 4>>, 1>
       touch;
-  /// Values backward needs: operand index, or ~index for a result.
-  llvm::SmallVector<int, 3> save;
+  /// The op computes nothing: each element of its results is one of these
+  /// operands', perhaps in another type, or zero. None: it computes.
+  llvm::SmallVector<unsigned, 1> copy;
+  /// Operands whose elements are indices of a factor: labels, rows of a table.
+  llvm::SmallVector<std::pair<unsigned, FactorId>, 1> index;
 
   /// Parses `text`; the error says what was expected and where (offset).
   static llvm::Expected<Rule> parse(llvm::StringRef text);
@@ -133,6 +136,17 @@ public:
   llvm::SmallVector<llvm::SmallVector<unsigned, 2>, 2> linearGroups() const;
   /// Operand i enters by one copy (Partial) when `f` is split.
   bool additiveLone(unsigned operand, FactorId f) const;
+
+  /// Whether the one result is the sum (with any signs) of its operands, each
+  /// a term of its own and none reduced: `sum 0+1`.
+  bool addsUp() const;
+  /// Whether an element of a result depends on one element of each operand
+  /// only, at its own place: no factor is reduced, moved or special, and
+  /// operands line up with the results from the right.
+  bool isElementwise() const;
+  /// Whether result `j` is a statistic of the op: it has none of the factors
+  /// that the op needs whole, some of which are `stat`.
+  bool isStatistic(unsigned j) const;
 };
 
 /// A rule with a size for every factor.

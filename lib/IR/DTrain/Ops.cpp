@@ -35,7 +35,8 @@ static bool hasClauses(const Rule &rule) {
     if (f.kind != FactorKind::Plain || f.reduce != ReduceOp::Sum || f.isRun)
       return true;
   return !rule.windows.empty() || !rule.keep.empty() || rule.flops ||
-         rule.contract || !rule.touch.empty() || !rule.sum.empty();
+         rule.contract || !rule.touch.empty() || !rule.sum.empty() ||
+         !rule.copy.empty() || !rule.index.empty();
 }
 
 static bool isUnary(const Rule &rule) {

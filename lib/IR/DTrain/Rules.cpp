@@ -16,6 +16,37 @@ Rule dtrain::parseRuleOrDie(StringRef text) {
   return llvm::cantFail(Rule::parse(text));
 }
 
+LogicalResult dtrain::verifyAttentionOp(Operation *op) {
+  AttentionFactors f = cast<AttentionOpInterface>(op).getAttentionFactors();
+  // Runs are replaced; a rule that does not bind has been reported.
+  llvm::Expected<BoundRule> bound = bindRule(op);
+  if (!bound) {
+    llvm::consumeError(bound.takeError());
+    return failure();
+  }
+  const Rule &rule = bound->rule;
+  for (FactorId id :
+       {f.batch, f.heads, f.group, f.query, f.key, f.headDim, f.valueDim})
+    if (id >= rule.factors.size())
+      return op->emitOpError("an attention has a factor of number ")
+             << id << ", of which its rule has " << rule.factors.size();
+  return success();
+}
+
+/// The factors of dtrain's own attentions by their letters.
+static AttentionFactors namedFactors(const Rule &rule) {
+  return {*rule.find("b"), *rule.find("g"), *rule.find("r"), *rule.find("s"),
+          *rule.find("t"), *rule.find("d"), *rule.find("e")};
+}
+AttentionFactors AttentionOp::getAttentionFactors() {
+  return namedFactors(getRule());
+}
+AttentionFactors AttentionGradOp::getAttentionFactors() {
+  return namedFactors(getRule());
+}
+bool AttentionOp::isCausal() { return getCausal(); }
+bool AttentionGradOp::isCausal() { return getCausal(); }
+
 static SmallVector<SmallVector<int64_t>> shapesOf(TypeRange types) {
   SmallVector<SmallVector<int64_t>> shapes;
   for (Type t : types)
@@ -138,6 +169,7 @@ Rule MoveOp::getRule() {
   Rule rule = getEinsum().getValue();
   rule.sum = {{0}};
   rule.flops = RulePoly{{0.0, {}}};
+  rule.copy = {0};
   return rule;
 }
 
@@ -165,11 +197,12 @@ bool dtrain::takesConstant(Elementwise kind) {
          kind == Elementwise::power || kind == Elementwise::power_grad;
 }
 
-/// The linear products of an elementwise kind, as rule text.
+/// The linear products of an elementwise kind and what it copies, as rule text.
 static StringRef linearityOf(Elementwise kind) {
   switch (kind) {
-  case Elementwise::neg:
   case Elementwise::cast:
+    return " | sum 0 | copy 0";
+  case Elementwise::neg:
   case Elementwise::scale:
   case Elementwise::div:
     return " | sum 0";
@@ -245,10 +278,10 @@ Rule ElementwiseOp::getRule() {
 }
 
 Rule NormalizeOp::getRule() {
-  static const Rule biased = parseRuleOrDie(
-      "... d, d, d -> ... d | stat d | flops 8 ... d | save 0 1");
+  static const Rule biased =
+      parseRuleOrDie("... d, d, d -> ... d | stat d | flops 8 ... d");
   static const Rule plain =
-      parseRuleOrDie("... d, d -> ... d | stat d | flops 5 ... d | save 0 1");
+      parseRuleOrDie("... d, d -> ... d | stat d | flops 5 ... d");
   return getBias() ? biased : plain;
 }
 
@@ -279,21 +312,23 @@ static std::string dims(unsigned rank, unsigned special, StringRef name) {
 
 Rule ConcatOp::getRule() {
   unsigned rank = tensorType(getResult()).getRank();
-  std::string terms, whole = "m", sum;
+  std::string terms, whole = "m", sum, copy;
   for (unsigned i = 0; i < getInputs().size(); ++i) {
     std::string n = "n" + std::to_string(i);
     terms += (i ? ", " : "") + dims(rank, getDim(), n);
     whole += " " + n;
     sum += (i ? "+" : "") + std::to_string(i);
+    copy += " " + std::to_string(i);
   }
   return parseRuleOrDie(terms + " -> " + dims(rank, getDim(), "m") +
-                        " | whole " + whole + " | sum " + sum);
+                        " | whole " + whole + " | sum " + sum + " | copy" +
+                        copy);
 }
 
 static Rule shiftRule(RankedTensorType type, unsigned dim, bool view) {
-  return parseRuleOrDie(dims(type.getRank(), dim, "n") + " -> " +
-                        dims(type.getRank(), dim, "m") +
-                        " | whole n m | sum 0" + (view ? " | flops 0" : ""));
+  return parseRuleOrDie(
+      dims(type.getRank(), dim, "n") + " -> " + dims(type.getRank(), dim, "m") +
+      " | whole n m | sum 0" + (view ? " | flops 0" : "") + " | copy 0");
 }
 Rule SliceOp::getRule() {
   return shiftRule(tensorType(getInput()), getDim(), true);

@@ -51,7 +51,7 @@ TEST(RuleText, EveryClause) {
       parse("b (g c) (x u), o c 1, () -> b o x, () | whole u | stat b | "
             "max g c | window 0.2 x 1 -2 | sum 0*1+2 | keep 1 | contract 2 "
             "b o + 0.5 c | flops 1.5e+30 x x | touch 0: b g | touch 1: | "
-            "save 0 r1 2");
+            "copy 2 0 | index 2 u");
   llvm::SmallVector<std::string> names;
   for (const Rule::Factor &f : r.factors)
     names.push_back(f.name);
@@ -77,13 +77,15 @@ TEST(RuleText, EveryClause) {
   EXPECT_EQ((*r.flops)[0].factors, (llvm::SmallVector<FactorId, 4>{3, 3}));
   ASSERT_EQ(r.touch.size(), 2u);
   EXPECT_TRUE(r.touch[1].second.empty());
-  EXPECT_EQ(r.save, (llvm::SmallVector<int, 3>{0, ~1, 2}));
+  EXPECT_EQ(r.copy, (llvm::SmallVector<unsigned, 1>{2, 0}));
+  ASSERT_EQ(r.index.size(), 1u);
+  EXPECT_EQ(r.index[0], (std::pair<unsigned, FactorId>(2, 4)));
   EXPECT_EQ(
       r.str(),
       "b (g c) (x u), o c 1, () -> b o x, () | whole u | stat b | max g c "
       "| window 0.2 x 1 -2 | sum 0*1 + 2 | keep 1 | contract 2 b o + "
-      "0.5 c | flops 1.5e+30 x x | touch 0: b g | touch 1: | save 0 r1 "
-      "2");
+      "0.5 c | flops 1.5e+30 x x | touch 0: b g | touch 1: | copy 2 0 "
+      "| index 2 u");
   EXPECT_EQ(parse(r.str()), r);
 }
 
@@ -122,11 +124,13 @@ TEST(RuleText, EveryErrorSaysWhatAndWhere) {
                        "found run '...' at offset 3"},
       {"a -> a | all a",
        "rule 'a -> a | all a': expected a clause (whole, stat, max, min, "
-       "window, sum, keep, contract, flops, touch or save), found 'all' at "
+       "window, sum, keep, contract, flops, touch, copy or index), found 'all' "
+       "at "
        "offset 9"},
-      {"a -> a |", "rule 'a -> a |': expected a clause (whole, stat, max, "
-                   "min, window, sum, keep, contract, flops, touch or save), "
-                   "found end of text at offset 8"},
+      {"a -> a |",
+       "rule 'a -> a |': expected a clause (whole, stat, max, "
+       "min, window, sum, keep, contract, flops, touch, copy or index), "
+       "found end of text at offset 8"},
       {"a -> a | whole",
        "rule 'a -> a | whole': expected a factor, found end of text at offset "
        "14"},
@@ -166,12 +170,15 @@ TEST(RuleText, EveryErrorSaysWhatAndWhere) {
                                 "factor of the terms, found 'b' at offset 20"},
       {"a -> a | touch 0 a",
        "rule 'a -> a | touch 0 a': expected ':', found 'a' at offset 17"},
-      {"a -> a | save", "rule 'a -> a | save': expected an integer, found end "
+      {"a -> a | copy", "rule 'a -> a | copy': expected an integer, found end "
                         "of text at offset 13"},
-      {"a -> a | save r1", "rule 'a -> a | save r1': expected a result index "
-                           "below 1, found 1 at offset 15"},
-      {"a -> a | save 1", "rule 'a -> a | save 1': expected an operand index "
+      {"a -> a | copy 1", "rule 'a -> a | copy 1': expected an operand index "
                           "below 1, found 1 at offset 14"},
+      {"a -> a | copy 0 | copy 0",
+       "rule 'a -> a | copy 0 | copy 0': expected one clause 'copy', found "
+       "another at offset 18"},
+      {"a -> a | index 0 b", "rule 'a -> a | index 0 b': expected a factor of "
+                             "the terms, found 'b' at offset 17"},
       // Meaning.
       {"a a -> a", "factor 'a' stands twice in operand 0: diagonals are not "
                    "supported"},
@@ -205,6 +212,10 @@ TEST(RuleText, EveryErrorSaysWhatAndWhere) {
        "factor 'k' is reduced, but no operand that 'sum' names has it: the "
        "terms that it belongs to are unknown"},
       {"a -> a | touch 0: a | touch 0: a", "'touch' names operand 0 twice"},
+      {"a -> a | index 0 a",
+       "'index' expects a factor that operand 0 lacks, found 'a'"},
+      {"a, ... -> ... | index 0 ...",
+       "'index' expects a factor, found run '...'"},
   };
   for (auto [text, message] : cases)
     EXPECT_EQ(parseError(text), message);
@@ -239,14 +250,45 @@ TEST(RuleText, BuiltRulesAreVerified) {
   r.flops = RulePoly{{1, {7}}};
   EXPECT_EQ(error(r), "expected a factor below 2, found 7");
   r = good;
-  r.save = {~1};
-  EXPECT_EQ(error(r), "'save' names result 1 of 1");
-  r.save = {1};
-  EXPECT_EQ(error(r), "'save' names operand 1 of 1");
+  r.copy = {1};
+  EXPECT_EQ(error(r), "'copy' names operand 1 of 1");
+  r = good;
+  r.index.push_back({1, 0});
+  EXPECT_EQ(error(r), "'index' names operand 1 of 1");
+  r.index[0] = {0, 7};
+  EXPECT_EQ(error(r), "expected a factor below 2, found 7");
   r = parse("... a -> ... a");
   r.operands[0][0].factors.push_back(1);
   r.operands[0].pop_back();
   EXPECT_EQ(error(r), "run '...' stands in a compound");
+}
+
+TEST(Rule, AnswersQuestions) {
+  auto addsUp = [](const char *text) { return parse(text).addsUp(); };
+  EXPECT_TRUE(addsUp("..., ... -> ... | sum 0+1"));
+  EXPECT_TRUE(addsUp("a b, b -> a b | sum 0+1"));
+  EXPECT_FALSE(addsUp("..., ... -> ... | sum 0*1"));
+  EXPECT_FALSE(addsUp("a, a, a -> a | sum 1+2")); // a choice
+  EXPECT_FALSE(addsUp("a n, a m -> a k | whole n m k | sum 0+1"));
+  EXPECT_FALSE(addsUp("a -> a | sum 0"));
+
+  auto isElementwise = [](const char *text) {
+    return parse(text).isElementwise();
+  };
+  EXPECT_TRUE(isElementwise("..., ... -> ..., ..."));
+  EXPECT_TRUE(isElementwise("a b, b, 1 -> a b"));
+  EXPECT_FALSE(isElementwise("a b -> b a"));
+  EXPECT_FALSE(isElementwise("a b, a -> a b"));
+  EXPECT_FALSE(isElementwise("a b -> a"));
+  EXPECT_FALSE(isElementwise("... n -> ... n | stat n"));
+  EXPECT_FALSE(isElementwise("-> a"));
+
+  Rule attention =
+      parse("s d, t d, t e -> s e, s | whole d e | stat t | flops 1 s");
+  EXPECT_FALSE(attention.isStatistic(0));
+  EXPECT_TRUE(attention.isStatistic(1));
+  EXPECT_FALSE(parse("c x u -> c x | whole u").isStatistic(0)); // a pooling
+  EXPECT_FALSE(parse("... n -> ... n | stat n").isStatistic(0));
 }
 
 TEST(Rule, EqualityAndHashSeeEveryPart) {
@@ -261,8 +303,8 @@ TEST(Rule, EqualityAndHashSeeEveryPart) {
                          "a b -> a | flops 2 a b",
                          "a b -> a | flops 2 a",
                          "a b -> a | touch 0: a",
-                         "a b -> a | save 0",
-                         "a b -> a | save r0",
+                         "a b -> a | copy 0",
+                         "a b, () -> a | index 1 b",
                          "a b -> a | window 0.1 b 1 1",
                          "a b -> a | window 0.1 b 1 2",
                          "a c -> a",

@@ -74,10 +74,17 @@ struct PlacedOpAxis {
 /// A rule of the dialect's own, which a test parses for every registered op.
 Rule parseRuleOrDie(llvm::StringRef text);
 
+/// What the factors of an attention are, by their numbers in the op's rule. The
+/// heads are key/value heads, each shared by a group of query heads.
+struct AttentionFactors {
+  FactorId batch, heads, group, query, key, headDim, valueDim;
+};
+
 /// The op's rule with sizes, from its operand and result types.
 llvm::Expected<BoundRule> bindRule(mlir::Operation *op);
 
 mlir::LogicalResult verifyRuleOp(mlir::Operation *op);
+mlir::LogicalResult verifyAttentionOp(mlir::Operation *op);
 mlir::LogicalResult verifyCommOp(mlir::Operation *op);
 
 } // namespace dtrain
