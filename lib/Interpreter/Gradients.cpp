@@ -5,6 +5,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "dtrain/IR/DTrain/Questions.h"
 #include "dtrain/Interpreter/Equivalence.h"
 #include "dtrain/Interpreter/Inputs.h"
 #include "dtrain/Interpreter/Interpreter.h"
@@ -15,14 +16,11 @@ using namespace dtrain;
 
 /// The update that makes a returned value, through casts and changes of
 /// placement; null if there is none.
-static UpdateOp updateBehind(Value value) {
+static UpdateOpInterface updateBehind(Value value) {
   while (Operation *op = value.getDefiningOp()) {
-    if (auto update = dyn_cast<UpdateOp>(op))
+    if (auto update = dyn_cast<UpdateOpInterface>(op))
       return update;
-    auto elementwise = dyn_cast<ElementwiseOp>(op);
-    bool passes = isa<ReshardOp, CommOpInterface>(op) ||
-                  (elementwise && elementwise.getKind() == Elementwise::cast);
-    if (!passes)
+    if (!isa<ReshardOp, CommOpInterface>(op) && !isConversion(op))
       return {};
     value = op->getOperand(0);
   }
@@ -56,8 +54,8 @@ gradientsOf(func::FuncOp step, ArrayRef<Tensor> arguments) {
   llvm::DenseMap<Operation *, Tensor> received;
   auto record = [&](Operation *op, ArrayRef<const Tensor *> operands,
                     ArrayRef<Tensor>) {
-    if (isa<UpdateOp>(op))
-      received[op] = *operands.back();
+    if (auto update = dyn_cast<UpdateOpInterface>(op))
+      received[op] = *operands[update.getGradientOperand().getOperandNumber()];
     return success();
   };
   if (failed(interpret(step, arguments, record)))
@@ -68,7 +66,7 @@ gradientsOf(func::FuncOp step, ArrayRef<Tensor> arguments) {
     auto argument = step.getResultAttrOfType<IntegerAttr>(i, kUpdatesAttr);
     if (!argument || roleOf(step, argument.getInt()) != Role::parameter)
       continue;
-    UpdateOp update = updateBehind(value);
+    UpdateOpInterface update = updateBehind(value);
     if (!update)
       return emitError(step.getLoc(), nameOfResult(step, i))
              << ": no dtrain.update makes this parameter";

@@ -6,6 +6,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "dtrain/Interpreter/Inputs.h"
+#include "dtrain/IR/DTrain/Questions.h"
 #include "llvm/ADT/DenseSet.h"
 #include "llvm/ADT/SmallVectorExtras.h"
 #include "llvm/ADT/TypeSwitch.h"
@@ -41,27 +42,15 @@ static Domain elementwiseDomain(Elementwise kind, unsigned operand) {
 
 Domain dtrain::domainOf(OpOperand &operand) {
   unsigned i = operand.getOperandNumber();
-  auto extentOf = [](Value v, bool first) {
-    ArrayRef<int64_t> shape = tensorType(v).getShape();
-    return integers(first ? shape.front() : shape.back());
-  };
+  // Operands of indices are within the extent of their factor.
+  if (auto op = dyn_cast<RuleOpInterface>(operand.getOwner())) {
+    BoundRule bound = op.getBoundRule();
+    for (auto [indices, f] : bound.rule.index)
+      if (indices == i)
+        return integers(bound.sizes[f]);
+  }
   Domain domain =
       llvm::TypeSwitch<Operation *, Domain>(operand.getOwner())
-          .Case<GatherOp>([&](GatherOp op) {
-            return i == 0 ? extentOf(op.getTable(), true) : Domain();
-          })
-          .Case<ScatterAddOp>([&](ScatterAddOp op) {
-            return i == 0 ? extentOf(op.getResult(), true) : Domain();
-          })
-          .Case<PickOp>([&](PickOp op) {
-            return i == 1 ? extentOf(op.getInput(), false) : Domain();
-          })
-          .Case<CrossEntropyOp>([&](CrossEntropyOp op) {
-            return i == 1 ? extentOf(op.getLogits(), false) : Domain();
-          })
-          .Case<CrossEntropyGradOp>([&](CrossEntropyGradOp op) {
-            return i == 2 ? extentOf(op.getLogits(), false) : Domain();
-          })
           .Case<ElementwiseOp>([&](ElementwiseOp op) {
             return elementwiseDomain(op.getKind(), i);
           })
@@ -85,11 +74,11 @@ static void forEachHandedOn(OpOperand &use, llvm::function_ref<void(Value)> f) {
         if (func::FuncOp body = op.getBody())
           f(body.getArgument(i));
       })
-      .Case<MoveOp, SliceOp, ReshardOp, CommOpInterface>(
+      .Case<ReshardOp, CommOpInterface>(
           [&](Operation *op) { f(op->getResult(0)); })
-      .Case<ElementwiseOp>([&](ElementwiseOp op) {
-        if (op.getKind() == Elementwise::cast)
-          f(op.getResult(0));
+      .Case<RuleOpInterface>([&](RuleOpInterface op) {
+        if (llvm::is_contained(op.getRule().copy, i))
+          f(op->getResult(0));
       });
 }
 

@@ -6,11 +6,15 @@
 //===----------------------------------------------------------------------===//
 
 #include "dtrain/Interpreter/RuleCheck.h"
+#include "dtrain/IR/DTrain/Questions.h"
 #include "dtrain/Interpreter/Inputs.h"
+#include "dtrain/Interpreter/Interpreter.h"
 #include "dtrain/Interpreter/Kernel.h"
 #include "dtrain/Interpreter/MeshInterpreter.h"
+#include "mlir/IR/IRMapping.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/Support/FormatVariadic.h"
+#include <set>
 
 using namespace dtrain;
 
@@ -174,16 +178,23 @@ static llvm::Error checkInference(llvm::ArrayRef<MeshAxis> mesh,
   return llvm::Error::success();
 }
 
+/// The results of the op's kernel with nothing split.
+static llvm::Expected<llvm::SmallVector<Tensor>>
+runWhole(mlir::Operation *op, const BoundRule &rule,
+         llvm::ArrayRef<Tensor> operands) {
+  llvm::SmallVector<const Tensor *> whole;
+  for (const Tensor &t : operands)
+    whole.push_back(&t);
+  return runKernel({op, rule, allIndices(rule.sizes), whole});
+}
+
 llvm::Error dtrain::checkRule(mlir::Operation *op, const BoundRule &rule,
                               llvm::ArrayRef<MeshAxis> axes,
                               const OpState &state,
                               llvm::ArrayRef<Tensor> operands,
                               std::mt19937_64 &random) {
-  llvm::SmallVector<const Tensor *> whole;
-  for (const Tensor &t : operands)
-    whole.push_back(&t);
   llvm::Expected<llvm::SmallVector<Tensor>> expected =
-      runKernel({op, rule, allIndices(rule.sizes), whole});
+      runWhole(op, rule, operands);
   if (!expected)
     return expected.takeError();
 
@@ -218,6 +229,64 @@ llvm::Error dtrain::checkRule(mlir::Operation *op, const BoundRule &rule,
   return llvm::Error::success();
 }
 
+/// Each element of a result must be one of a copied operand's, or zero.
+static llvm::Error checkCopy(const BoundRule &rule,
+                             llvm::ArrayRef<Tensor> operands,
+                             llvm::ArrayRef<Tensor> results) {
+  if (rule.rule.copy.empty())
+    return llvm::Error::success();
+  std::set<double> elements = {0};
+  for (unsigned i : rule.rule.copy)
+    for (int64_t k = 0; k < operands[i].size(); ++k)
+      elements.insert(operands[i][k]);
+  for (auto [j, result] : llvm::enumerate(results))
+    for (int64_t k = 0; k < result.size(); ++k)
+      if (!elements.count(result[k]))
+        return llvm::createStringError("\"" + rule.rule.str() + "\": result #" +
+                                       llvm::Twine(j) +
+                                       " has an element of no copied operand");
+  return llvm::Error::success();
+}
+
+/// An op with a `stat` factor has an expansion that computes the same.
+static llvm::Error checkExpansion(mlir::Operation *op, const BoundRule &rule,
+                                  llvm::ArrayRef<Tensor> operands,
+                                  llvm::ArrayRef<Tensor> expected) {
+  if (llvm::none_of(rule.rule.factors, [](const Rule::Factor &f) {
+        return f.kind == FactorKind::Stat;
+      }))
+    return llvm::Error::success();
+  auto fail = [&](const llvm::Twine &what) {
+    return llvm::createStringError("\"" + rule.rule.str() + "\": " + what);
+  };
+  mlir::OpBuilder b(op->getContext());
+  mlir::OwningOpRef<mlir::func::FuncOp> func(mlir::func::FuncOp::create(
+      op->getLoc(), "expansion",
+      b.getFunctionType(op->getOperandTypes(), op->getResultTypes())));
+  mlir::Block *block = func->addEntryBlock();
+  b.setInsertionPointToEnd(block);
+  mlir::IRMapping map;
+  map.map(op->getOperands(), block->getArguments());
+  mlir::Operation *clone = b.clone(*op, map);
+  mlir::func::ReturnOp::create(b, op->getLoc(), clone->getResults());
+  if (failed(expandOp(llvm::cast<RuleOpInterface>(clone))))
+    return fail("the rule has a `stat` factor and the op no expansion");
+  if (block->getTerminator()->getOperandTypes() != op->getResultTypes())
+    return fail("the expansion has results of other types");
+  mlir::FailureOr<llvm::SmallVector<Tensor>> found =
+      interpret(func.get(), operands);
+  if (failed(found))
+    return fail("the expansion cannot be interpreted");
+  for (auto [j, result] : llvm::enumerate(*found)) {
+    double difference = relativeDifference(result, expected[j]);
+    if (!(difference <= 1e-9))
+      return fail("result #" + llvm::Twine(j) +
+                  " of the expansion differs by " +
+                  llvm::formatv("{0:e}", difference).str());
+  }
+  return llvm::Error::success();
+}
+
 llvm::Error dtrain::checkRule(mlir::Operation *op, const BoundRule &rule,
                               unsigned trials, std::mt19937_64 &random) {
   const llvm::SmallVector<MeshAxis> meshes[] = {
@@ -233,6 +302,14 @@ llvm::Error dtrain::checkRule(mlir::Operation *op, const BoundRule &rule,
                                       domainOf(operand), random));
     OpState state = randomOpState(mesh, rule, random);
     if (llvm::Error error = checkRule(op, rule, mesh, state, operands, random))
+      return error;
+    llvm::Expected<llvm::SmallVector<Tensor>> results =
+        runWhole(op, rule, operands);
+    if (!results)
+      return results.takeError();
+    if (llvm::Error error = checkCopy(rule, operands, *results))
+      return error;
+    if (llvm::Error error = checkExpansion(op, rule, operands, *results))
       return error;
   }
   return llvm::Error::success();

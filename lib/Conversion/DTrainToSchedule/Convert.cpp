@@ -7,6 +7,7 @@
 
 #include "Program.h"
 #include "dtrain/Conversion/Passes.h"
+#include "dtrain/IR/DTrain/Questions.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/SetVector.h"
 #include "llvm/ADT/SmallBitVector.h"
@@ -356,12 +357,23 @@ void Converter::saveOutputs(RepeatOp repeat, Saved &saved) {
   }
 }
 
+/// Whether a loss' backward reads the operand as scores of what its labels
+/// index.
+static bool isLogits(OpOperand &operand) {
+  auto op = dyn_cast<RuleOpInterface>(operand.getOwner());
+  if (!op || op.getOpClass() != OpClass::LossBackward)
+    return false;
+  Rule rule = op.getRule();
+  return llvm::any_of(rule.index, [&](const auto &indexed) {
+    return operandWith(op, rule, indexed.second) == &operand;
+  });
+}
+
 Converter::Saved Converter::collectSaved(ArrayRef<Operation *> backward) {
   Saved saved;
   for (Operation *op : backward)
-    for (auto [i, operand] : llvm::enumerate(op->getOperands()))
-      save(operand, saved,
-           /*asLogits=*/isa<CrossEntropyGradOp>(op) && i == 1);
+    for (OpOperand &operand : op->getOpOperands())
+      save(operand.get(), saved, isLogits(operand));
   return saved;
 }
 

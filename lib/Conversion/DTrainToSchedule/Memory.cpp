@@ -7,6 +7,7 @@
 
 #include "dtrain/Model/Memory/Memory.h"
 #include "Program.h"
+#include "dtrain/IR/DTrain/Questions.h"
 #include "llvm/ADT/MapVector.h"
 #include "llvm/ADT/STLExtras.h"
 
@@ -86,12 +87,13 @@ void Memory::collectWeights(Operation *op, Shapes &shapes) {
   if (!accumulations.contains(op))
     return;
   auto isOfLoss = [](Value v) {
-    return isa_and_nonnull<CrossEntropyGradOp>(storageOf(v).getDefiningOp());
+    return isOfClass(storageOf(v).getDefiningOp(), OpClass::LossBackward);
   };
   for (Value gradient : op->getOperands()) {
     // The product with the vocabulary is no linear layer of a stack.
-    auto product = storageOf(gradient).getDefiningOp<DotOp>();
-    if (product && llvm::none_of(product->getOperands(), isOfLoss))
+    Operation *product = storageOf(gradient).getDefiningOp();
+    if (isOfClass(product, OpClass::Contraction) &&
+        llvm::none_of(product->getOperands(), isOfLoss))
       shapes.insert(localShapeOf(tensorType(gradient)));
   }
 }
@@ -151,7 +153,7 @@ Memory::spaceOf(ArrayRef<Operation *> ops, ValueRange arriving,
     }
     use(op->getOperands(), now + 1);
     for (Value v : op->getResults())
-      if (!isa<ConstantOp>(op))
+      if (!isGenerated(op))
         define(v, now, now + 1);
   }
   for (auto &[value, range] : ranges)

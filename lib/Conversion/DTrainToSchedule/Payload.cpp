@@ -6,6 +6,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "Program.h"
+#include "dtrain/IR/DTrain/Questions.h"
 #include "dtrain/Model/Work.h"
 #include "llvm/ADT/STLExtras.h"
 
@@ -70,40 +71,32 @@ FailureOr<dtrain::OpState> Payloads::stateOf(RuleOpInterface op,
                       statesOf(op->getResults(), program.mesh), complain);
 }
 
-/// The shape of an attention core, from the factors that its rule names.
-static AttentionShape attentionShape(Operation *op, const BoundRule &rule,
-                                     const Work &work,
+/// The local shape of an attention core.
+static AttentionShape attentionShape(AttentionOpInterface op, const Work &work,
                                      ArrayRef<int64_t> degrees) {
-  auto extent = [&](StringRef name) {
-    std::optional<FactorId> f = rule.rule.find(name);
-    return f ? static_cast<int64_t>(work.local({{1.0, {*f}}}, degrees)) : 1;
+  auto extent = [&](FactorId f) {
+    return static_cast<int64_t>(work.local({{1.0, {f}}}, degrees));
   };
+  AttentionFactors f = op.getAttentionFactors();
   AttentionShape shape;
-  shape.batch = extent("b");
-  shape.kvHeads = extent("g");
-  shape.heads = shape.kvHeads * extent("r");
-  shape.queryLength = extent("s");
-  shape.keyLength = extent("t");
-  shape.headDim = extent("d");
-  shape.valueDim = extent("e");
-  if (auto forward = dyn_cast<AttentionOp>(op))
-    shape.causal = forward.getCausal();
-  if (auto backward = dyn_cast<AttentionGradOp>(op))
-    shape.causal = backward.getCausal();
+  shape.batch = extent(f.batch);
+  shape.kvHeads = extent(f.heads);
+  shape.heads = shape.kvHeads * extent(f.group);
+  shape.queryLength = extent(f.query);
+  shape.keyLength = extent(f.key);
+  shape.headDim = extent(f.headDim);
+  shape.valueDim = extent(f.valueDim);
+  shape.causal = op.isCausal();
   return shape;
 }
 
 /// Whether a memory-bound op adds a branch to the residual stream, or its
 /// gradient: the sum of two activations (of batch, position and width).
 static bool addsBranch(Operation *op, const Accumulations &accumulations) {
-  auto add = dyn_cast<ElementwiseOp>(op);
-  if (!add || add.getKind() != Elementwise::add ||
-      tensorType(add->getResult(0)).getRank() < 3 ||
-      accumulations.isGradientOnly(add->getResult(0)))
-    return false;
-  return llvm::none_of(add->getOperands(), [](Value v) {
-    return isa_and_nonnull<ConstantOp>(v.getDefiningOp());
-  });
+  return addsUp(op) && tensorType(op->getResult(0)).getRank() >= 3 &&
+         !accumulations.isGradientOnly(op->getResult(0)) &&
+         llvm::none_of(op->getOperands(),
+                       [](Value v) { return isGenerated(v.getDefiningOp()); });
 }
 
 /// A kernel for the results that keep all factors of the operands, and another
@@ -126,17 +119,15 @@ static void splitReductions(const BoundRule &bound, const Work &work,
 }
 
 bool Payloads::isAbsorbed(RuleOpInterface op) const {
-  auto cast = dyn_cast<ElementwiseOp>(op.getOperation());
-  if (!cast || cast.getKind() != Elementwise::cast)
+  if (!isConversion(op))
     return false;
   // A running sum reads what is added in its own type.
-  if (llvm::all_of(cast->getUsers(), [&](Operation *user) {
+  if (llvm::all_of(op->getUsers(), [&](Operation *user) {
         return accumulations.contains(user);
       }))
     return true;
   // A stack's optimizer traffic includes the new parameters.
-  auto update = cast.getInputs().front().getDefiningOp<UpdateOp>();
-  return update && update.getKind() == Optimizer::adamw;
+  return isOfClass(op->getOperand(0).getDefiningOp(), OpClass::Optimizer);
 }
 
 FailureOr<Attribute> Payloads::workOf(RuleOpInterface op) {
@@ -172,20 +163,16 @@ FailureOr<Attribute> Payloads::workOf(RuleOpInterface op) {
     break;
   case OpClass::Attention:
   case OpClass::AttentionBackward:
-    task.attention = attentionShape(op, *bound, work, degrees);
+    task.attention = attentionShape(
+        cast<AttentionOpInterface>(op.getOperation()), work, degrees);
     break;
   case OpClass::Loss:
   case OpClass::LossBackward:
     task.elements = largest(op->getOperands());
     break;
   case OpClass::Accumulate:
-    task.elements = largest(op->getResults());
-    break;
   case OpClass::Optimizer:
     task.elements = largest(op->getResults());
-    // A stack states the traffic of mixed-precision Adam only.
-    if (cast<UpdateOp>(op.getOperation()).getKind() != Optimizer::adamw)
-      task.cls = OpClass::MemoryBound;
     break;
   case OpClass::MemoryBound:
     splitReductions(*bound, work, degrees, task);

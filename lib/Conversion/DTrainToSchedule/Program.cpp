@@ -6,6 +6,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "Program.h"
+#include "dtrain/IR/DTrain/Questions.h"
 #include "llvm/ADT/STLExtras.h"
 
 using namespace mlir;
@@ -75,8 +76,7 @@ FailureOr<Program> conversion::takeApart(ModuleOp module,
 bool conversion::isFree(Operation *op) {
   if (isa<comm::RelabelOp, func::ReturnOp>(op))
     return true;
-  auto rule = dyn_cast<RuleOpInterface>(op);
-  return rule && rule.getOpClass() == OpClass::Move;
+  return isOfClass(op, OpClass::Move);
 }
 
 Value conversion::storageOf(Value value) {
@@ -156,10 +156,8 @@ void Accumulations::visit(RepeatOp repeat) {
     if (!sum.hasOneUse())
       continue;
     Operation *user = *sum.getUsers().begin();
-    auto add = dyn_cast<ElementwiseOp>(user);
-    if (add && add.getKind() == Elementwise::add &&
-        add->getResult(0) == ret->getOperand(returned))
-      ops.insert(add);
+    if (addsUp(user) && user->getResult(0) == ret->getOperand(returned))
+      ops.insert(user);
   }
 }
 
@@ -168,11 +166,8 @@ bool Accumulations::isGradientOnly(Value value) const {
          llvm::all_of(value.getUsers(), [&](Operation *user) {
            if (ops.contains(user))
              return true;
-           auto elementwise = dyn_cast<ElementwiseOp>(user);
-           bool passes =
-               isFree(user) || isa<CommOpInterface>(user) ||
-               (elementwise && (elementwise.getKind() == Elementwise::cast ||
-                                elementwise.getKind() == Elementwise::add));
+           bool passes = isFree(user) || isa<CommOpInterface>(user) ||
+                         isConversion(user) || addsUp(user);
            return passes && user->getNumResults() == 1 &&
                   isGradientOnly(user->getResult(0));
          });

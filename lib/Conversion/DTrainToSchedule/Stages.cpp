@@ -14,6 +14,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "Program.h"
+#include "dtrain/IR/DTrain/Questions.h"
 #include "llvm/ADT/STLExtras.h"
 
 using namespace mlir;
@@ -46,10 +47,9 @@ Coords Stages::listed(Coords stages) const {
 }
 
 bool Stages::isSumOfOne(Operation *op, int64_t stage) const {
-  auto add = dyn_cast<ElementwiseOp>(op);
-  if (!add || add.getKind() != Elementwise::add || !program.pipeline)
+  if (!addsUp(op) || !program.pipeline)
     return false;
-  return llvm::count_if(add.getInputs(), [&](Value v) {
+  return llvm::count_if(op->getOperands(), [&](Value v) {
            auto relabel = v.getDefiningOp<comm::RelabelOp>();
            return program.holds((relabel ? relabel.getInput() : v).getType(),
                                 stage);

@@ -6,6 +6,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "Seeding.h"
+#include "dtrain/IR/DTrain/Questions.h"
 #include "dtrain/Model/Work.h"
 #include "dtrain/Transforms/Place/Passes.h"
 
@@ -211,13 +212,11 @@ private:
         func.getBody().front().getTerminator()->getOperands());
     while (!work.empty()) {
       Value v = work.pop_back_val();
-      auto op = v.getDefiningOp<ElementwiseOp>();
-      if (!op || isForward(op) ||
-          (op.getKind() != Elementwise::add &&
-           op.getKind() != Elementwise::cast) ||
+      Operation *op = v.getDefiningOp();
+      if (!op || isForward(op) || (!addsUp(op) && !isConversion(op)) ||
           !parameterSums.insert(op).second)
         continue;
-      llvm::append_range(work, op.getInputs());
+      llvm::append_range(work, op->getOperands());
     }
   }
 

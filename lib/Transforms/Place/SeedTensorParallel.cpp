@@ -6,6 +6,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "Seeding.h"
+#include "dtrain/IR/DTrain/Questions.h"
 #include "dtrain/Transforms/Place/Passes.h"
 #include "llvm/ADT/SetVector.h"
 
@@ -17,99 +18,114 @@ namespace dtrain {
 #include "dtrain/Transforms/Place/Passes.h.inc"
 } // namespace dtrain
 
-/// cross_entropy over a split vocabulary: the maximum and the sum of
-/// exponentials become reductions of their own, the label's logit a masked
-/// pick.
-static void expandCrossEntropy(CrossEntropyOp op) {
-  OpBuilder b(op);
-  OriginScope scope(b, op.getOrigin());
-  Location loc = op.getLoc();
-  Type f32 = tensorType(op.getLoss()).getElementType();
-  unsigned rank = tensorType(op.getLogits()).getRank();
-  std::string term;
-  for (unsigned d = 0; d + 1 < rank; ++d)
-    term += "d" + std::to_string(d) + " ";
-  std::string rows = term + "v -> " + (term.empty() ? "()" : term);
-  Value max = buildReduce(b, loc, Reduction::max, rows, op.getLogits(), f32);
-  auto rowType = cast<RankedTensorType>(max.getType());
-  Value sum = SumExpOp::create(b, loc, rowType, op.getLogits(), max,
-                               op.getOrigin(), OpStateAttr());
-  Value picked = PickOp::create(b, loc, rowType, op.getLogits(), op.getLabels(),
-                                op.getOrigin(), OpStateAttr());
-  Value log = buildElementwise(b, loc, Elementwise::log, sum);
-  Value lse = buildElementwise(b, loc, Elementwise::add, {log, max});
-  Value loss = buildElementwise(b, loc, Elementwise::sub, {lse, picked});
-  op.getLoss().replaceAllUsesWith(loss);
-  op.getLse().replaceAllUsesWith(lse);
-  op.erase();
-}
-
-/// Whether the value is a trainable weight here: an argument, perhaps seen
-/// through views.
+/// Whether the value is a trainable weight here: an argument, perhaps moved.
 static bool isWeight(Value v) {
   while (Operation *op = v.getDefiningOp()) {
-    if (!isa<MoveOp, SliceOp, ConcatOp>(op))
+    if (!movesData(op))
       return false;
     v = op->getOperand(0);
   }
   return true;
 }
 
-/// Whether `factor` of the dot is its result's last dimension or reduced from
-/// its first operand's.
-static std::optional<FactorId> outputFactor(DotOp dot) {
-  Rule rule = dot.getRule();
-  const RuleTerm &result = rule.results[0];
-  if (result.empty() || result.back().factors.size() != 1)
-    return std::nullopt;
-  FactorId f = result.back().factors[0];
-  return Rule::dimOf(rule.operands[1], f) && !Rule::dimOf(rule.operands[0], f)
-             ? std::optional(f)
-             : std::nullopt;
-}
-
-static bool contractsLastOf(DotOp dot) {
-  Rule rule = dot.getRule();
-  const RuleTerm &x = rule.operands[0];
-  return !x.empty() && x.back().factors.size() == 1 &&
-         rule.reducedIn(x.back().factors[0], 0) &&
-         Rule::dimOf(rule.operands[1], x.back().factors[0]);
-}
-
-/// The contractions that consume `v` in their last dimension through ops that
-/// work on each element alone.
-static void consumersThroughElementwise(Value v,
-                                        llvm::SetVector<DotOp> &found) {
-  for (OpOperand &use : v.getUses()) {
-    Operation *user = use.getOwner();
-    if (auto dot = dyn_cast<DotOp>(user)) {
-      if (use.getOperandNumber() == 0 && dot.getOrigin() == Origin::forward &&
-          contractsLastOf(dot) && isWeight(dot.getInputs()[1]))
-        found.insert(dot);
-      continue;
-    }
-    auto elementwise = dyn_cast<ElementwiseOp>(user);
-    if (!elementwise || elementwise.getOrigin() != Origin::forward)
-      continue;
-    bool addsActivation =
-        elementwise.getKind() == Elementwise::add &&
-        elementwise.getInputs().size() == 2 &&
-        !isWeight(elementwise.getInputs()[1 - use.getOperandNumber()]);
-    if (!addsActivation)
-      consumersThroughElementwise(elementwise.getResults().front(), found);
-  }
-}
-
-/// Whether the value comes from an integer input (token ids), not from
-/// positions.
-static bool isLookupOfInput(GatherOp op) {
-  Value v = op.getIndices();
+/// Whether the value comes from an input (token ids), not from positions.
+static bool isOfInput(Value v) {
   while (Operation *def = v.getDefiningOp()) {
     if (def->getNumOperands() == 0)
       return false;
     v = def->getOperand(0);
   }
   return true;
+}
+
+namespace {
+/// A contraction of activations and a weight.
+struct Product {
+  RuleOpInterface op;
+  Rule rule;
+
+  /// None unless the op is one.
+  static std::optional<Product> of(Operation *op) {
+    if (!isOfClass(op, OpClass::Contraction) || op->getNumOperands() < 2 ||
+        !isWeight(op->getOperand(1)))
+      return std::nullopt;
+    auto iface = cast<RuleOpInterface>(op);
+    return Product{iface, llvm::cantFail(bindRule(op)).rule};
+  }
+
+  /// The result's last dimension, where it is one of the weight's alone.
+  std::optional<FactorId> outputFactor() const {
+    const RuleTerm &result = rule.results[0];
+    if (result.empty() || result.back().factors.size() != 1)
+      return std::nullopt;
+    FactorId f = result.back().factors[0];
+    return Rule::dimOf(rule.operands[1], f) && !Rule::dimOf(rule.operands[0], f)
+               ? std::optional(f)
+               : std::nullopt;
+  }
+  /// Whether the activations' last dimension is contracted.
+  bool contractsLast() const {
+    const RuleTerm &x = rule.operands[0];
+    return !x.empty() && x.back().factors.size() == 1 &&
+           rule.reducedIn(x.back().factors[0], 0) &&
+           Rule::dimOf(rule.operands[1], x.back().factors[0]);
+  }
+};
+} // namespace
+
+static bool isForward(Operation *op) {
+  auto rule = dyn_cast<RuleOpInterface>(op);
+  return rule && rule.getOrigin() == Origin::forward;
+}
+
+/// The contractions that consume `v` in their last dimension through ops that
+/// work on each element alone.
+static void consumersThroughElementwise(Value v,
+                                        llvm::SetVector<Operation *> &found) {
+  for (OpOperand &use : v.getUses()) {
+    Operation *user = use.getOwner();
+    if (!isForward(user))
+      continue;
+    if (isOfClass(user, OpClass::Contraction)) {
+      std::optional<Product> product = Product::of(user);
+      if (product && use.getOperandNumber() == 0 && product->contractsLast())
+        found.insert(user);
+      continue;
+    }
+    if (!isElementwise(user))
+      continue;
+    bool addsActivation =
+        addsUp(user) && user->getNumOperands() == 2 &&
+        !isWeight(user->getOperand(1 - use.getOperandNumber()));
+    if (!addsActivation)
+      consumersThroughElementwise(user->getResult(0), found);
+  }
+}
+
+/// The contraction that gives `v`, through views and ops that work on each
+/// element alone.
+static std::optional<Product> productBehind(Value v) {
+  while (Operation *op = v.getDefiningOp()) {
+    if (!isElementwise(op) && !isView(op))
+      return Product::of(op);
+    v = op->getOperand(0);
+  }
+  return std::nullopt;
+}
+
+/// Losses over a vocabulary that may be split give way to their expansions: ops
+/// that look up labels in a factor which they need whole otherwise.
+static void expandLookups(ModuleOp module) {
+  SmallVector<RuleOpInterface> found;
+  module.walk([&](RuleOpInterface op) {
+    Rule rule = op.getRule();
+    if (llvm::any_of(rule.index, [&](const auto &indexed) {
+          return rule.factors[indexed.second].kind == FactorKind::Stat;
+        }))
+      found.push_back(op);
+  });
+  for (RuleOpInterface op : found)
+    (void)expandOp(op);
 }
 
 namespace {
@@ -129,45 +145,66 @@ struct SeedTensorParallel
     return success();
   }
 
-  LogicalResult seedAttention(AttentionOp op, const SeedAxis &tp) {
-    return split(op, *op.getRule().find("g"), "key/value heads", tp, false);
+  LogicalResult seedAttentions(ModuleOp module, const SeedAxis &tp) {
+    bool ok = true;
+    module.walk([&](AttentionOpInterface op) {
+      if (isOfClass(op, OpClass::Attention) && isForward(op))
+        ok = ok && succeeded(split(cast<RuleOpInterface>(op.getOperation()),
+                                   op.getAttentionFactors().heads,
+                                   "key/value heads", tp, false));
+    });
+    return success(ok);
   }
 
   /// Pairs of contractions with nothing but elementwise ops between: the first
   /// by its output; the second then contracts a split factor.
-  LogicalResult seedPairs(ArrayRef<DotOp> dots, const SeedAxis &tp) {
+  LogicalResult seedPairs(ModuleOp module, const SeedAxis &tp) {
     llvm::DenseSet<Operation *> second;
-    for (DotOp dot : dots) {
-      std::optional<FactorId> f = outputFactor(dot);
-      if (second.contains(dot) || !f || !isWeight(dot.getInputs()[1]))
-        continue;
-      llvm::SetVector<DotOp> next;
-      consumersThroughElementwise(dot.getResult(), next);
+    bool ok = true;
+    module.walk([&](RuleOpInterface op) {
+      std::optional<Product> product = isForward(op) && !second.contains(op)
+                                           ? Product::of(op)
+                                           : std::nullopt;
+      std::optional<FactorId> f =
+          product ? product->outputFactor() : std::nullopt;
+      if (!ok || !f)
+        return;
+      llvm::SetVector<Operation *> next;
+      consumersThroughElementwise(op->getResult(0), next);
       if (next.empty())
-        continue;
-      for (DotOp n : next)
-        second.insert(n);
-      if (failed(split(dot, *f, "output features", tp, false)))
-        return failure();
-    }
-    return success();
+        return;
+      second.insert(next.begin(), next.end());
+      ok = succeeded(split(op, *f, "output features", tp, false));
+    });
+    return success(ok);
   }
 
-  LogicalResult seedVocabulary(ModuleOp module, const SeedAxis &tp) {
+  /// The tables in which an input's indices are looked up, and the contractions
+  /// in whose results the labels' are.
+  LogicalResult seedLookups(ModuleOp module, const SeedAxis &tp) {
     bool ok = true;
-    module.walk([&](GatherOp op) {
-      if (isWeight(op.getTable()) && isLookupOfInput(op))
-        ok &= succeeded(split(op, *llvm::cantFail(bindRule(op)).rule.find("v"),
-                              "rows", tp, true));
-    });
-    module.walk([&](PickOp op) {
-      Value v = op.getInput();
-      while (v.getDefiningOp() && isa<ElementwiseOp, MoveOp>(v.getDefiningOp()))
-        v = v.getDefiningOp()->getOperand(0);
-      auto head = v.getDefiningOp<DotOp>();
-      std::optional<FactorId> f = head ? outputFactor(head) : std::nullopt;
-      if (f && isWeight(head.getInputs()[1]))
-        ok &= succeeded(split(head, *f, "words", tp, true));
+    auto seed = [&](RuleOpInterface op, const Rule &rule, unsigned indices,
+                    FactorId f) {
+      OpOperand *table = operandWith(op, rule, f);
+      if (!table || !rule.reducedIn(f, 0))
+        return;
+      if (isWeight(table->get())) {
+        if (isOfInput(op->getOperand(indices)))
+          ok &= succeeded(split(op, f, "rows", tp, true));
+        return;
+      }
+      std::optional<Product> head = productBehind(table->get());
+      if (std::optional<FactorId> words =
+              head ? head->outputFactor() : std::nullopt)
+        ok &= succeeded(split(head->op, *words, "words", tp, true));
+    };
+    module.walk([&](RuleOpInterface op) {
+      Rule rule = op.getRule();
+      if (rule.index.empty())
+        return;
+      rule = llvm::cantFail(bindRule(op)).rule;
+      for (auto [indices, f] : rule.index)
+        seed(op, rule, indices, f);
     });
     return success(ok);
   }
@@ -182,24 +219,9 @@ struct SeedTensorParallel
     const SeedAxis &tp = **found;
     seeds = 0;
 
-    SmallVector<CrossEntropyOp> losses;
-    SmallVector<AttentionOp> attentions;
-    SmallVector<DotOp> dots;
-    module.walk([&](CrossEntropyOp op) { losses.push_back(op); });
-    for (CrossEntropyOp op : losses)
-      expandCrossEntropy(op);
-    module.walk([&](Operation *op) {
-      if (auto attention = dyn_cast<AttentionOp>(op);
-          attention && attention.getOrigin() == Origin::forward)
-        attentions.push_back(attention);
-      if (auto dot = dyn_cast<DotOp>(op);
-          dot && dot.getOrigin() == Origin::forward)
-        dots.push_back(dot);
-    });
-    for (AttentionOp op : attentions)
-      if (failed(seedAttention(op, tp)))
-        return signalPassFailure();
-    if (failed(seedPairs(dots, tp)) || failed(seedVocabulary(module, tp)))
+    expandLookups(module);
+    if (failed(seedAttentions(module, tp)) || failed(seedPairs(module, tp)) ||
+        failed(seedLookups(module, tp)))
       return signalPassFailure();
     if (seeds == 0)
       module.emitWarning("nothing to split over ")

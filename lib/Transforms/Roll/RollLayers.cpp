@@ -37,12 +37,20 @@ static constexpr unsigned kMaxRuns = 32;
 // The sequence
 //===----------------------------------------------------------------------===//
 
+/// Whether the op makes a layer what it is: a contraction, an attention, a
+/// normalisation or another op with statistics; an op of the user's may be
+/// anything.
 static bool isHeavy(Operation *op) {
-  if (isa<RepeatOp, NormalizeOp, CustomOp>(op))
+  if (isa<RepeatOp, CustomOp>(op))
     return true;
   auto rule = dyn_cast<RuleOpInterface>(op);
-  return rule && (rule.getOpClass() == OpClass::Contraction ||
-                  rule.getOpClass() == OpClass::Attention);
+  if (!rule)
+    return false;
+  OpClass cls = rule.getOpClass();
+  return cls == OpClass::Contraction || cls == OpClass::Attention ||
+         llvm::any_of(rule.getRule().factors, [](const Rule::Factor &f) {
+           return f.kind == FactorKind::Stat;
+         });
 }
 
 /// Which ops are in the sequence. The others belong to no place in it: masks,

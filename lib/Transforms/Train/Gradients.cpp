@@ -6,6 +6,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "Gradients.h"
+#include "dtrain/IR/DTrain/Questions.h"
 #include "llvm/ADT/STLExtras.h"
 
 using namespace mlir;
@@ -38,7 +39,7 @@ void Activity::propagate(Block &block) {
       continue;
     for (Value result : op.getResults())
       add(result);
-    if (isa<MoveOp, SliceOp>(op) && isWeight(op.getOperand(0)))
+    if (isView(&op) && isWeight(op.getOperand(0)))
       weights.insert(op.getResult(0));
   }
 }
@@ -210,8 +211,7 @@ LogicalResult Differentiator::buildOpBackward(Operation *op, OpBuilder &b,
     // type; those that only move data keep theirs.
     Operation *def = grad.getDefiningOp();
     if (activity.isWeight(operand) && gradientType.isF32() && def &&
-        !llvm::is_contained(resultGrads, grad) &&
-        !isa<MoveOp, SliceOp, PadOp, ConcatOp>(def))
+        !llvm::is_contained(resultGrads, grad) && !movesData(def))
       grad.setType(tensorType(grad).clone(gradientType));
     grads.add(operand, grad);
   }

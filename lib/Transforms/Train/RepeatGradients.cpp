@@ -15,6 +15,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "Gradients.h"
+#include "dtrain/IR/DTrain/Questions.h"
 #include "llvm/ADT/STLExtras.h"
 
 using namespace mlir;
@@ -202,7 +203,7 @@ Value RepeatDifferentiator::resolve(Value value, Operation *user) {
     return known;
   Value result;
   Operation *def = value.getDefiningOp();
-  if (def && (isa<MoveOp, SliceOp>(def) || followsFromConstants(value))) {
+  if (def && (isView(def) || followsFromConstants(value))) {
     // A view costs nothing to derive again from what is kept anyway.
     IRMapping map;
     for (Value v : def->getOperands())

@@ -5,6 +5,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "dtrain/IR/DTrain/Questions.h"
 #include "dtrain/Transforms/Train/Passes.h"
 #include "dtrain/Transforms/Utils/RepeatUtils.h"
 
@@ -68,14 +69,20 @@ private:
 } // namespace
 
 void KeptValues::visit(Operation *op) {
-  if (auto attention = dyn_cast<AttentionOp>(op))
-    return keep(attention.getLse());
-  if (auto loss = dyn_cast<CrossEntropyOp>(op)) {
-    keep(loss.getLoss());
-    return keep(loss.getLse());
-  }
   if (auto repeat = dyn_cast<RepeatOp>(op))
     return visitRepeat(repeat);
+  if (auto iface = dyn_cast<RuleOpInterface>(op)) {
+    // What statistics stand beside is of the compute type whatever it reads.
+    Rule rule = iface.getRule();
+    bool hasStatistic = false;
+    for (unsigned j = 0; j < op->getNumResults(); ++j)
+      if (rule.isStatistic(j)) {
+        keep(op->getResult(j));
+        hasStatistic = true;
+      }
+    if (hasStatistic)
+      return;
+  }
   if (op->hasTrait<OpTrait::IsTerminator>() ||
       llvm::none_of(op->getOperands(), [&](Value v) { return contains(v); }))
     return;
@@ -83,7 +90,7 @@ void KeptValues::visit(Operation *op) {
     keep(v);
   // A constant has the type of what it meets.
   for (Value v : op->getOperands())
-    if (Operation *def = v.getDefiningOp(); isa_and_nonnull<ConstantOp>(def))
+    if (isGenerated(v.getDefiningOp()))
       keep(v);
 }
 

@@ -5,6 +5,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "dtrain/IR/DTrain/Questions.h"
 #include "dtrain/Transforms/Train/Passes.h"
 #include "llvm/ADT/DenseSet.h"
 
@@ -62,8 +63,10 @@ void TrainContract::checkOp(Operation *op) {
   }
   if (rule && rule.getStateAttr())
     fail(op) << "expected no state before the place phase";
-  if (rule && isa<UpdateOp>(op) != (rule.getOrigin() == Origin::update) &&
-      !isa<ElementwiseOp>(op))
+  // Updates, and what converts their results.
+  bool isUpdate = isa<UpdateOpInterface>(op);
+  if (rule && isUpdate != (rule.getOrigin() == Origin::update) &&
+      (isUpdate || !isElementwise(op)))
     fail(op) << "'" << op->getName() << "' has origin "
              << stringifyOrigin(rule.getOrigin());
 }
