@@ -38,7 +38,8 @@ static bool cleanMove(MoveOp move, RewriterBase &rewriter) {
   if (auto inner = input.getDefiningOp<MoveOp>()) {
     FactorSpace composed = space;
     SmallVector<FactorSpace::Term, 4> innerTerms = addRuleOf(composed, inner);
-    if (composed.unify(innerTerms[1], terms[0])) {
+    if (composed.unify(innerTerms[1], terms[0]) &&
+        composed.isOneMove(innerTerms[0], terms[1])) {
       space = composed;
       input = inner.getInput();
       from = innerTerms[0];

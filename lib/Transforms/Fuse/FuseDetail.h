@@ -57,6 +57,10 @@ public:
   /// factor.
   Rule spell(llvm::ArrayRef<Term> operands, const Term &result) const;
 
+  /// Whether the rule from `from` to `to` says the sizes of its factors by the
+  /// shapes alone, as the rule of a move must: `a (b c) -> (b a c)` does not.
+  bool isOneMove(const Term &from, const Term &to) const;
+
 private:
   llvm::SmallVector<int64_t> sizes;
   /// What an atom was refined into; empty for those that were not.
@@ -67,7 +71,8 @@ private:
 FactorSpace::Dim atomsOf(const FactorSpace::Term &term);
 
 /// `input`, indexed as `from`, indexed as `to` instead; `input` itself if that
-/// is no change. Every atom of `from` must be in `to`.
+/// is no change, two moves if one cannot say it. Every atom of `from` must be in
+/// `to`.
 mlir::Value buildMove(mlir::OpBuilder &b, mlir::Location loc,
                       const FactorSpace &space, mlir::Value input,
                       const FactorSpace::Term &from,

@@ -169,12 +169,31 @@ Rule FactorSpace::spell(ArrayRef<Term> operands, const Term &result) const {
   return rule;
 }
 
+bool FactorSpace::isOneMove(const Term &from, const Term &to) const {
+  Term source = resolve(from), target = resolve(to);
+  llvm::Expected<BoundRule> bound = BoundRule::bind(
+      spell(source, target), shapeOf(source), shapeOf(target));
+  if (bound)
+    return true;
+  llvm::consumeError(bound.takeError());
+  return false;
+}
+
 Value fuse::buildMove(OpBuilder &b, Location loc, const FactorSpace &space,
                       Value input, const FactorSpace::Term &from,
                       const FactorSpace::Term &to) {
   FactorSpace::Term source = space.resolve(from), target = space.resolve(to);
   if (source == target)
     return input;
+  if (!space.isOneMove(source, target)) {
+    // By way of a tensor with a dimension for every atom: its shape says their
+    // sizes to both moves.
+    FactorSpace::Term apart;
+    for (FactorSpace::Atom atom : atomsOf(target))
+      apart.push_back({atom});
+    input = buildMove(b, loc, space, input, source, apart);
+    source = apart;
+  }
   auto type = RankedTensorType::get(space.shapeOf(target),
                                     tensorType(input).getElementType());
   return MoveOp::create(

@@ -29,6 +29,29 @@ func.func @two_moves(%x: tensor<6x4xf32>) -> tensor<3x8xf32> {
 
 // -----
 
+// Split, swapped and merged: neither shape tells how 8 was split, so that two
+// moves stay; so do a broadcast and a merge around a dimension.
+
+// CHECK-LABEL: func.func @sizes_unsaid
+// CHECK-NEXT: %[[A:.*]] = dtrain.move %arg0 rule("a b (c d) -> a c b d") : (tensor<2x6x8xf32>) -> tensor<2x4x6x2xf32>
+// CHECK-NEXT: %[[B:.*]] = dtrain.move %[[A]] rule("a b c d -> a (b c d)") : (tensor<2x4x6x2xf32>) -> tensor<2x48xf32>
+// CHECK-NEXT: %[[C:.*]] = dtrain.move %arg0
+// CHECK-SAME: -> tensor<5x2x6x8x3xf32>
+// CHECK-NEXT: %[[D:.*]] = dtrain.move %[[C]]
+// CHECK-SAME: -> tensor<1440xf32>
+// CHECK-NEXT: return %[[B]], %[[D]]
+func.func @sizes_unsaid(%x: tensor<2x6x8xf32>) -> (tensor<2x48xf32>, tensor<1440xf32>) {
+  %0 = dtrain.move %x rule("a b (c d) -> a b c d") : (tensor<2x6x8xf32>) -> tensor<2x6x4x2xf32>
+  %1 = dtrain.move %0 rule("a b c d -> a c b d") : (tensor<2x6x4x2xf32>) -> tensor<2x4x6x2xf32>
+  %2 = dtrain.move %1 rule("a b c d -> a (b c d)") : (tensor<2x4x6x2xf32>) -> tensor<2x48xf32>
+  %3 = dtrain.move %x rule("a b c -> d a b c") : (tensor<2x6x8xf32>) -> tensor<5x2x6x8xf32>
+  %4 = dtrain.move %3 rule("d a b c -> d a b c e") : (tensor<5x2x6x8xf32>) -> tensor<5x2x6x8x3xf32>
+  %5 = dtrain.move %4 rule("d a b c e -> (d a b c e)") : (tensor<5x2x6x8x3xf32>) -> tensor<1440xf32>
+  return %2, %5 : tensor<2x48xf32>, tensor<1440xf32>
+}
+
+// -----
+
 // CHECK-LABEL: func.func @constants
 // CHECK-NEXT: %[[A:.*]] = dtrain.elementwise{{ ?}}<scale> %arg0 constant 1.500000e+00
 // CHECK-NEXT: %[[B:.*]] = dtrain.elementwise{{ ?}}<offset> %arg0 constant -2.000000e+00
