@@ -20,7 +20,7 @@ include "target/TargetFields.td"
 def Target_PeakAttr : Target_Record<"Peak", "peak", "::dtrain::PeakRate", [
   Figure<"rate", "rate", "FlopRate", "Positive", "the fastest dense rate", "Dense">,
   Figure<"efficiency", "efficiency", "Ratio", "Positive", "multiplies the compute efficiency of contractions">,
-  Figure<"energy", "energy", "Ratio", "NonNegative", "multiplies the energy per FLOP">,
+  Figure<"energy", "energy", "Ratio", "Positive", "multiplies the energy per FLOP">,
 ], [{
     The peak rate of one element type, and how the type differs from the one the
     chip was calibrated with, where both ratios are 1.
@@ -71,7 +71,7 @@ def Target_AttentionAttr : Target_Record<"Attention", "attention",
     "::dtrain::AttentionModel", [
   Figure<"efficiency", "efficiency", "Ratio", "Efficiency", "share of the peak, forward">,
   Figure<"overhead_tokens", "overheadTokens", "Ratio", "NonNegative", "keys that each query costs beyond the causal half">,
-  Figure<"backward_flops", "backwardFlops", "Ratio", "Positive", "FLOPs of backward over forward">,
+  Figure<"backward_flops", "backwardFlops", "Ratio", "AtLeastTwo", "FLOPs of backward over forward: four products for two, and what is computed again">,
   Figure<"backward_efficiency", "backwardEfficiency", "Ratio", "Positive", "efficiency of backward over forward">,
   Figure<"launch", "launch", "Time", "NonNegative", "of one kernel">,
   NestedList<"narrow_heads", "narrowHeads", "NarrowHead", "the first that a head is narrower than applies">,
@@ -79,7 +79,9 @@ def Target_AttentionAttr : Target_Record<"Attention", "attention",
     Time of a fused attention kernel, forward: launch + 2 b a (d + e) (pairs +
     overhead_tokens * s) * slowdown / (efficiency * peak), for b sequences, a
     heads of widths d and e, and s queries; pairs is s^2/2 if causal.
-  }], [], "verifyAttention", ["(C5) narrow heads are listed in ascending order."]> {
+  }], [], "verifyAttention", [
+    "(C5) narrow heads are listed in ascending order.",
+    "(C6) backward reaches at most its peak: efficiency times backward_efficiency is up to 1."]> {
   let summary = "How fast fused attention runs";
 }
 
@@ -103,15 +105,17 @@ def Target_ChipAttr : Target_Record<"Chip", "chip", "::dtrain::Chip", [
   Nested<"attention", "attention", "Attention", "speed of the best fused attention kernel">,
   OptionalNested<"portable_attention", "portableAttention", "Attention", "speed of a fused kernel not written for this chip's matrix unit">,
   Nested<"memory_bound", "memoryBound", "MemoryBound", "speed of the rest">,
-  Figure<"energy_per_flop", "energyPerFlop", "EnergyPerFlop", "NonNegative", "at the 16-bit matrix unit">,
-  Figure<"energy_per_memory_byte", "energyPerMemoryByte", "EnergyPerByte", "NonNegative", "of device memory traffic">,
-  Figure<"idle_power", "idlePower", "Power", "NonNegative", "drawn without work">,
+  Figure<"energy_per_flop", "energyPerFlop", "EnergyPerFlop", "Positive", "at the 16-bit matrix unit">,
+  Figure<"energy_per_memory_byte", "energyPerMemoryByte", "EnergyPerByte", "Positive", "of device memory traffic">,
+  Figure<"idle_power", "idlePower", "Power", "Positive", "drawn without work">,
   Figure<"max_power", "maxPower", "Power", "Positive", "the cap">,
-  Figure<"embodied", "embodied", "Carbon", "NonNegative", "of making one">,
-  Figure<"price", "price", "Money", "NonNegative", "of one">,
+  Figure<"embodied", "embodied", "Carbon", "Positive", "of making one">,
+  Figure<"price", "price", "Money", "Positive", "of one">,
 ], [{
     One accelerator.
-  }], [], "verifyChip", ["(C5) the idle power does not exceed the maximum power."]> {
+  }], [], "verifyChip", [
+    "(C5) the idle power does not exceed the maximum power.",
+    "(C6) contractions reach at most the peak: a peak's efficiency times compute_efficiency is up to 1."]> {
   let summary = "One accelerator";
 }
 
@@ -154,8 +158,8 @@ def Target_NodeAttr : Target_Record<"Node", "node", "::dtrain::Node", [
   Figure<"link_bandwidth", "linkBandwidth", "Bandwidth", "Positive", "of the scale-up link of one device", "OneWay">,
   Nested<"collective", "collective", "Collective", "speed of collectives inside">,
   OptionalNested<"switch_reduction", "switchReduction", "SwitchReduction", "all-reduce by the switch, where it can">,
-  Figure<"link_energy", "linkEnergy", "EnergyPerByte", "NonNegative", "of scale-up traffic">,
-  Figure<"host_power", "hostPower", "Power", "NonNegative", "of the node without its accelerators">,
+  Figure<"link_energy", "linkEnergy", "EnergyPerByte", "Positive", "of scale-up traffic">,
+  Figure<"host_power", "hostPower", "Power", "Positive", "of the node without its accelerators">,
   Figure<"host_embodied", "hostEmbodied", "Carbon", "NonNegative", "of the node without its accelerators">,
   Figure<"host_price", "hostPrice", "Money", "NonNegative", "of the node without its accelerators">,
 ], [{
@@ -170,7 +174,7 @@ def Target_NetworkAttr : Target_Record<"Network", "network", "::dtrain::Network"
   Figure<"efficiency", "efficiency", "Ratio", "Efficiency", "share of the wire bandwidth that is achieved">,
   Figure<"latency", "latency", "Time", "NonNegative", "of one hop between nodes">,
   Figure<"latency_per_node", "latencyPerNode", "Time", "NonNegative", "added by each further node of a ring">,
-  Figure<"energy", "energy", "EnergyPerByte", "NonNegative", "of traffic between nodes, adapters and switches included">,
+  Figure<"energy", "energy", "EnergyPerByte", "Positive", "of traffic between nodes, adapters and switches included">,
   Figure<"price_per_node", "pricePerNode", "Money", "NonNegative", "of adapters, cables and the node's share of the switches">,
   Figure<"embodied_per_node", "embodiedPerNode", "Carbon", "NonNegative", "of the same">,
 ], [{
@@ -186,7 +190,7 @@ def Target_NetworkAttr : Target_Record<"Network", "network", "::dtrain::Network"
 def Target_SiteAttr : Target_Record<"Site", "site", "::dtrain::Site", [
   Figure<"pue", "pue", "Ratio", "AtLeastOne", "facility energy over equipment energy">,
   Figure<"grid_intensity", "gridIntensity", "CarbonPerEnergy", "NonNegative", "of the electricity, location-based">,
-  Figure<"electricity_price", "electricityPrice", "MoneyPerEnergy", "NonNegative", "flat tariff">,
+  Figure<"electricity_price", "electricityPrice", "MoneyPerEnergy", "Positive", "flat tariff">,
   Figure<"facility_price", "facilityPrice", "MoneyPerPower", "NonNegative", "capital cost per watt of equipment">,
   Figure<"facility_life", "facilityLife", "Time", "Positive", "over which it is paid off">,
 ], [{
@@ -228,18 +232,18 @@ def Target_StackAttr : Target_Record<"Stack", "stack", "::dtrain::Stack", [
   Flag<"overlap_data_parallel", "overlapDataParallel", "gradients are reduced during backward">,
   Flag<"fused_gradient_accumulation", "fusedGradientAccumulation", "weight gradients are accumulated by the product that makes them">,
   Figure<"gradient_element", "gradientElement", "Bytes", "Positive", "of one stored gradient">,
-  Figure<"optimizer_traffic", "optimizerTraffic", "Bytes", "NonNegative", "per parameter and step">,
+  Figure<"optimizer_traffic", "optimizerTraffic", "Bytes", "Positive", "per parameter and step">,
   Figure<"optimizer_host", "optimizerHost", "Time", "NonNegative", "of the host, per step">,
-  Figure<"loss_forward", "lossForward", "Bytes", "NonNegative", "moved per logit">,
-  Figure<"loss_backward", "lossBackward", "Bytes", "NonNegative", "moved per logit">,
-  Figure<"softmax_forward", "softmaxForward", "Bytes", "NonNegative", "moved per score, unfused attention">,
-  Figure<"softmax_backward", "softmaxBackward", "Bytes", "NonNegative", "moved per score, unfused attention">,
-  Figure<"dropout_forward", "dropoutForward", "Bytes", "NonNegative", "moved per score, unfused attention">,
-  Figure<"dropout_backward", "dropoutBackward", "Bytes", "NonNegative", "moved per score, unfused attention">,
+  Figure<"loss_forward", "lossForward", "Bytes", "Positive", "moved per logit">,
+  Figure<"loss_backward", "lossBackward", "Bytes", "Positive", "moved per logit">,
+  Figure<"softmax_forward", "softmaxForward", "Bytes", "Positive", "moved per score, unfused attention">,
+  Figure<"softmax_backward", "softmaxBackward", "Bytes", "Positive", "moved per score, unfused attention">,
+  Figure<"dropout_forward", "dropoutForward", "Bytes", "Positive", "moved per score, unfused attention">,
+  Figure<"dropout_backward", "dropoutBackward", "Bytes", "Positive", "moved per score, unfused attention">,
   Figure<"dropout_mask", "dropoutMask", "Bytes", "NonNegative", "saved per dropped element">,
-  Figure<"residual_dropout_forward", "residualDropoutForward", "Bytes", "NonNegative", "added to a residual connection's traffic, per element">,
-  Figure<"residual_dropout_backward", "residualDropoutBackward", "Bytes", "NonNegative", "added to a residual connection's traffic, per element">,
-  Figure<"cast_traffic", "castTraffic", "Bytes", "NonNegative", "of casting an operand to a type of one byte or less, per element">,
+  Figure<"residual_dropout_forward", "residualDropoutForward", "Bytes", "Positive", "added to a residual connection's traffic, per element">,
+  Figure<"residual_dropout_backward", "residualDropoutBackward", "Bytes", "Positive", "added to a residual connection's traffic, per element">,
+  Figure<"cast_traffic", "castTraffic", "Bytes", "Positive", "of casting an operand to a type of one byte or less, per element">,
   Figure<"grouped_slowdown", "groupedSlowdown", "Ratio", "AtLeastOne", "of a grouped contraction over a batched one">,
   Figure<"loss_saved", "lossSaved", "Bytes", "NonNegative", "held from the loss's forward to its backward, per logit">,
   Figure<"workspace", "workspace", "Bytes", "NonNegative", "buffers beside the tensors">,

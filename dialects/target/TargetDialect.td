@@ -39,7 +39,7 @@ def Target_Dialect : Dialect {
 
     and further ones from (C5) on, listed with it. A range is one of
     *non-negative*, *positive*, *share* (0 to 1), *efficiency* (above 0, up to
-    1), *at least 1*, and *count* (a whole number of at least 1).
+    1), *at least 1*, *at least 2*, and *count* (a whole number from 1 to 1e9).
   }];
   let useDefaultAttributePrinterParser = 1;
 }

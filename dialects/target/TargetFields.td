@@ -94,7 +94,7 @@ class Peak<string n, string d> : Field<n, "", d> {
 
 /// `model` is the struct the record fills. `unnamed` lists its members that
 /// are no fields (a name that the operation holds). `extra` is a C++ function
-/// that verifies (C5) and further constraints.
+/// that verifies (C5) and further constraints of a `RecordCheck`.
 class Target_Record<string name, string mnem, string model, list<Field> fields,
                     string text, list<string> unnamed = [], string extra = "",
                     list<string> constraints = []>
@@ -120,6 +120,7 @@ class Target_Record<string name, string mnem, string model, list<Field> fields,
     !foldl([]<string>, fields, acc, f, !if(!empty(f.member), acc, !listconcat(acc, [f.member]))));
   defvar bindAll = !if(!empty(members), "",
     "[[maybe_unused]] const auto &[" # !interleave(!foreach(m, members, m # "_"), ", ") # "] = out;\n");
+  defvar further = !if(!empty(extra), "nullptr", extra);
   defvar assignAll = !foldl("", fields, acc, f,
     acc # "value = getValues()[next++];\n" # f.assign # ";\n");
   let extraClassDefinition = [{
@@ -132,7 +133,7 @@ class Target_Record<string name, string mnem, string model, list<Field> fields,
       return fieldsOf$cppClass();
     }
     ::mlir::Attribute $cppClass::parse(::mlir::AsmParser &parser, ::mlir::Type) {
-      return parseRecord<$cppClass>(parser, "}] # mnem # [{", fieldsOf$cppClass());
+      return parseRecord<$cppClass>(parser, "}] # mnem # [{", fieldsOf$cppClass(), }] # further # [{);
     }
     void $cppClass::print(::mlir::AsmPrinter &printer) const {
       printRecord(printer, *this);
@@ -140,10 +141,7 @@ class Target_Record<string name, string mnem, string model, list<Field> fields,
     ::llvm::LogicalResult $cppClass::verify(
         ::llvm::function_ref<::mlir::InFlightDiagnostic()> emitError,
         ::llvm::ArrayRef<::mlir::Attribute> values) {
-      if (::mlir::failed(verifyRecord(emitError, "}] # mnem # [{", fieldsOf$cppClass(), values)))
-        return ::mlir::failure();
-      }] # !if(!empty(extra), "return ::mlir::success();",
-               "return " # extra # "(emitError, fieldsOf$cppClass(), values);") # [{
+      return verifyRecord(emitError, "}] # mnem # [{", fieldsOf$cppClass(), }] # further # [{, values);
     }
     ::mlir::FailureOr<::mlir::Attribute> $cppClass::query(::mlir::DataLayoutEntryKey key) const {
       return queryRecord(*this, key);

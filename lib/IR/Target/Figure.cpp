@@ -74,6 +74,24 @@ static StringRef numberAt(SMLoc loc) {
   return StringRef(begin, end - begin);
 }
 
+std::string target::figureTextAt(SMLoc loc) {
+  const char *at = loc.getPointer();
+  if (*at != '<')
+    return "";
+  for (++at; llvm::isSpace(*at); ++at)
+    ;
+  StringRef number = numberAt(SMLoc::getFromPointer(at));
+  if (number.empty() || !llvm::isDigit(number.front()))
+    return "";
+  for (at = number.end(); llvm::isSpace(*at); ++at)
+    ;
+  const char *end = at;
+  for (; llvm::isAlnum(*end) || *end == '_'; ++end)
+    ;
+  StringRef unit(at, end - at);
+  return (number + (unit.empty() ? "" : " ") + unit).str();
+}
+
 /// Reads a decimal number that is not negative.
 static ParseResult parseNumber(AsmParser &parser, double &value) {
   SMLoc loc = parser.getCurrentLocation();

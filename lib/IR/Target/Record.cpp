@@ -18,6 +18,9 @@ using namespace mlir;
 // Constraints
 //===----------------------------------------------------------------------===//
 
+/// More of anything is a slip of the pen; 64-bit integers hold its products.
+static constexpr double kMostCount = 1e9;
+
 /// What is wrong with a value of that range; empty if nothing is.
 static StringRef expectedOf(Range range, double value) {
   switch (range) {
@@ -31,17 +34,20 @@ static StringRef expectedOf(Range range, double value) {
     return value > 0 && value <= 1 ? "" : "an efficiency above 0 and up to 1";
   case Range::AtLeastOne:
     return value >= 1 ? "" : "a ratio of at least 1";
+  case Range::AtLeastTwo:
+    return value >= 2 ? "" : "a ratio of at least 2";
   case Range::Count:
-    return value >= 1 && std::floor(value) == value
+    return value >= 1 && value <= kMostCount && std::floor(value) == value
                ? ""
-               : "a whole number of at least 1";
+               : "a whole number from 1 to 1e9";
   }
   llvm_unreachable("a range not listed");
 }
 
-/// (C2), (C3) and (C4) of a figure.
+/// (C2), (C3) and (C4) of a figure. `given` is how it stands in the file, empty
+/// where it stands in none.
 static LogicalResult verifyFigure(EmitError emitError, const Field &field,
-                                  FigureAttr figure) {
+                                  FigureAttr figure, StringRef given) {
   Magnitude magnitude = figure.getMagnitude();
   // C2
   if (!(magnitude.dim == field.dim)) {
@@ -67,17 +73,17 @@ static LogicalResult verifyFigure(EmitError emitError, const Field &field,
   StringRef expected = expectedOf(field.range, magnitude.value);
   if (!expected.empty())
     return emitError() << "expected " << expected << ", found "
-                       << magnitude.str();
+                       << (given.empty() ? magnitude.str() : given.str());
   return success();
 }
 
 /// The constraints of one value that is present.
 static LogicalResult verifyField(EmitError emitError, const Field &field,
-                                 Attribute value) {
+                                 Attribute value, StringRef given) {
   switch (field.kind) {
   case Field::Kind::Figure:
     if (auto figure = dyn_cast<FigureAttr>(value))
-      return verifyFigure(emitError, field, figure);
+      return verifyFigure(emitError, field, figure, given);
     return emitError() << "expected a figure, found " << value;
   case Field::Kind::Fact: {
     auto fact = dyn_cast<FactAttr>(value);
@@ -114,17 +120,35 @@ static LogicalResult verifyField(EmitError emitError, const Field &field,
 
 /// Calls `verifyField` with messages that start with the field's path.
 static LogicalResult verifyNamedField(EmitError emitError, StringRef recordName,
-                                      const Field &field, Attribute value) {
+                                      const Field &field, Attribute value,
+                                      StringRef given = "") {
   auto emitNamed = [&]() -> InFlightDiagnostic {
     InFlightDiagnostic diag = emitError();
     diag << recordName << '.' << field.name << ": ";
     return diag;
   };
-  return verifyField(emitNamed, field, value);
+  return verifyField(emitNamed, field, value, given);
+}
+
+size_t RecordCheck::indexOf(StringRef name) const {
+  for (auto [index, field] : llvm::enumerate(fields))
+    if (field.name == name)
+      return index;
+  llvm_unreachable("a field not in the table");
+}
+
+double RecordCheck::figureOf(StringRef name) const {
+  return cast<FigureAttr>(valueOf(name)).getMagnitude().value;
+}
+
+static std::string printedFigure(Attribute value) {
+  auto figure = dyn_cast_or_null<FigureAttr>(value);
+  return figure ? figure.getMagnitude().str() : "";
 }
 
 LogicalResult target::verifyRecord(EmitError emitError, StringRef recordName,
                                    ArrayRef<Field> fields,
+                                   FurtherConstraints further,
                                    ArrayRef<Attribute> values) {
   // C1
   if (values.size() != fields.size())
@@ -141,7 +165,10 @@ LogicalResult target::verifyRecord(EmitError emitError, StringRef recordName,
   for (auto [field, value] : llvm::zip_equal(fields, values))
     if (value && failed(verifyNamedField(emitError, recordName, field, value)))
       return failure();
-  return success();
+  if (!further)
+    return success();
+  return further({fields, values, [&](size_t) { return emitError(); },
+                  [&](size_t index) { return printedFigure(values[index]); }});
 }
 
 //===----------------------------------------------------------------------===//
@@ -179,8 +206,11 @@ static Attribute parseValue(AsmParser &parser, const Field &field) {
 
 ParseResult target::parseFields(AsmParser &parser, StringRef recordName,
                                 ArrayRef<Field> fields,
+                                FurtherConstraints further,
                                 SmallVectorImpl<Attribute> &values) {
   values.assign(fields.size(), Attribute());
+  SMLoc start = parser.getCurrentLocation();
+  SmallVector<SMLoc> places(fields.size(), start);
   auto parseOneField = [&]() -> ParseResult {
     SMLoc nameLoc = parser.getCurrentLocation();
     StringRef name;
@@ -198,22 +228,36 @@ ParseResult target::parseFields(AsmParser &parser, StringRef recordName,
              << name << "' of #target." << recordName << ": expected one of "
              << llvm::join(names, ", ");
     }
-    Attribute &value = values[field - fields.begin()];
+    size_t index = field - fields.begin();
+    Attribute &value = values[index];
     if (value)
       return parser.emitError(nameLoc, "duplicate field '")
              << name << "' of #target." << recordName;
     if (parser.parseEqual())
       return failure();
-    SMLoc valueLoc = parser.getCurrentLocation();
+    SMLoc valueLoc = places[index] = parser.getCurrentLocation();
     value = parseValue(parser, *field);
     if (!value)
       return failure();
     // Here rather than at the end, so that the message points at the value.
     return verifyNamedField([&] { return parser.emitError(valueLoc); },
-                            recordName, *field, value);
+                            recordName, *field, value, figureTextAt(valueLoc));
   };
-  return parser.parseCommaSeparatedList(AsmParser::Delimiter::LessGreater,
-                                        parseOneField);
+  if (parser.parseCommaSeparatedList(AsmParser::Delimiter::LessGreater,
+                                     parseOneField))
+    return failure();
+  bool isWhole = llvm::all_of(llvm::zip_equal(fields, values), [](auto pair) {
+    return std::get<1>(pair) || std::get<0>(pair).optional;
+  });
+  if (!further || !isWhole) // what is missing is said when the record is made
+    return success();
+  auto emitAt = [&](size_t index) {
+    InFlightDiagnostic diag = parser.emitError(places[index]);
+    diag << recordName << '.' << fields[index].name << ": ";
+    return diag;
+  };
+  return further({fields, values, emitAt,
+                  [&](size_t index) { return figureTextAt(places[index]); }});
 }
 
 static void printValue(AsmPrinter &printer, const Field &field,

@@ -23,59 +23,74 @@ using namespace mlir;
 // Constraints of single records
 //===----------------------------------------------------------------------===//
 
-/// The figure named `name`, in base units; the record has been checked.
-static double figureOf(ArrayRef<Field> fields, ArrayRef<Attribute> values,
-                       StringRef name) {
-  for (auto [field, value] : llvm::zip_equal(fields, values))
-    if (field.name == name)
-      return cast<FigureAttr>(value).getMagnitude().value;
-  llvm_unreachable("a field not in the table");
-}
-
-static LogicalResult verifyPeaks(EmitError emitError, ArrayRef<Field> fields,
-                                 ArrayRef<Attribute> values) {
+static LogicalResult verifyPeaks(const RecordCheck &record) {
   // target.peaks C5
-  if (llvm::all_of(values, [](Attribute value) { return !value; }))
-    return emitError() << "expected at least one peak, found none";
+  if (llvm::all_of(record.values, [](Attribute value) { return !value; }))
+    return record.emitAtField(0) << "expected at least one peak, found none";
   return success();
 }
 
-static LogicalResult verifyAttention(EmitError emitError,
-                                     ArrayRef<Field> fields,
-                                     ArrayRef<Attribute> values) {
+static double figureOf(RecordAttrInterface record, StringRef name) {
+  RecordCheck check{record.getFields(), record.getValues(), nullptr, nullptr};
+  return check.figureOf(name);
+}
+
+static LogicalResult verifyAttention(const RecordCheck &record) {
   double last = 0;
-  auto heads = cast<ArrayAttr>(values.back());
-  for (auto head : heads.getAsRange<NarrowHeadAttr>()) {
-    double below = figureOf(head.getFields(), head.getValues(), "below");
+  auto heads = cast<ArrayAttr>(record.valueOf("narrow_heads"));
+  for (auto head : heads.getAsRange<RecordAttrInterface>()) {
+    double below = figureOf(head, "below");
     // target.attention C5
     if (below <= last)
-      return emitError() << "expected narrow heads in ascending order, found "
-                         << printDouble(below) << " after "
-                         << printDouble(last);
+      return record.emit("narrow_heads")
+             << "expected narrow heads in ascending order, found "
+             << printDouble(below) << " after " << printDouble(last);
     last = below;
+  }
+  double efficiency = record.figureOf("efficiency");
+  double backward = record.figureOf("backward_efficiency");
+  // target.attention C6
+  if (efficiency * backward > 1)
+    return record.emit("backward_efficiency")
+           << "expected an efficiency of backward up to 1, found "
+           << record.givenOf("backward_efficiency") << " times the forward's "
+           << record.givenOf("efficiency");
+  return success();
+}
+
+static LogicalResult verifyChip(const RecordCheck &record) {
+  // target.chip C5
+  if (record.figureOf("idle_power") > record.figureOf("max_power"))
+    return record.emit("idle_power")
+           << "expected at most the maximum power of "
+           << record.givenOf("max_power") << ", found "
+           << record.givenOf("idle_power");
+  double efficiency =
+      figureOf(cast<RecordAttrInterface>(record.valueOf("contraction")),
+               "compute_efficiency");
+  auto peaks = cast<RecordAttrInterface>(record.valueOf("peaks"));
+  for (auto [field, value] :
+       llvm::zip_equal(peaks.getFields(), peaks.getValues())) {
+    if (!value)
+      continue;
+    double own = figureOf(cast<RecordAttrInterface>(value), "efficiency");
+    // target.chip C6
+    if (own * efficiency > 1)
+      return record.emit("peaks")
+             << "expected an efficiency of contractions in " << field.name
+             << " up to 1, found " << printDouble(own)
+             << " times the compute efficiency of " << printDouble(efficiency);
   }
   return success();
 }
 
-static LogicalResult verifyChip(EmitError emitError, ArrayRef<Field> fields,
-                                ArrayRef<Attribute> values) {
-  double idle = figureOf(fields, values, "idle_power");
-  double max = figureOf(fields, values, "max_power");
-  // target.chip C5
-  if (idle > max)
-    return emitError() << "expected an idle power of at most the maximum of "
-                       << Power::fromBase(max).str() << ", found "
-                       << Power::fromBase(idle).str();
-  return success();
-}
-
-static LogicalResult verifyStack(EmitError emitError, ArrayRef<Field> fields,
-                                 ArrayRef<Attribute> values) {
-  double element = figureOf(fields, values, "gradient_element");
+static LogicalResult verifyStack(const RecordCheck &record) {
+  double element = record.figureOf("gradient_element");
   // target.stack C5
   if (element != 2 && element != 4)
-    return emitError() << "expected a gradient element of 2 or 4 bytes, found "
-                       << Bytes::fromBase(element).str();
+    return record.emit("gradient_element")
+           << "expected a gradient element of 2 or 4 bytes, found "
+           << record.givenOf("gradient_element");
   return success();
 }
 

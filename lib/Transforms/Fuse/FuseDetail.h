@@ -71,8 +71,8 @@ private:
 FactorSpace::Dim atomsOf(const FactorSpace::Term &term);
 
 /// `input`, indexed as `from`, indexed as `to` instead; `input` itself if that
-/// is no change, two moves if one cannot say it. Every atom of `from` must be in
-/// `to`.
+/// is no change, two moves if one cannot say it. Every atom of `from` must be
+/// in `to`.
 mlir::Value buildMove(mlir::OpBuilder &b, mlir::Location loc,
                       const FactorSpace &space, mlir::Value input,
                       const FactorSpace::Term &from,

@@ -171,8 +171,8 @@ Rule FactorSpace::spell(ArrayRef<Term> operands, const Term &result) const {
 
 bool FactorSpace::isOneMove(const Term &from, const Term &to) const {
   Term source = resolve(from), target = resolve(to);
-  llvm::Expected<BoundRule> bound = BoundRule::bind(
-      spell(source, target), shapeOf(source), shapeOf(target));
+  llvm::Expected<BoundRule> bound =
+      BoundRule::bind(spell(source, target), shapeOf(source), shapeOf(target));
   if (bound)
     return true;
   llvm::consumeError(bound.takeError());

@@ -295,7 +295,7 @@ func.func private @chip_c3() attributes {
 // -----
 
 // target.peak C4
-// expected-error@+2 {{peak.rate: expected a number above zero, found 0.0 FLOPps}}
+// expected-error@+2 {{peak.rate: expected a number above zero, found 0.0 TFLOPps}}
 func.func private @peak_c4() attributes {
   a = #target.peak<rate = <0.0 TFLOPps dense, datasheet, "s">>}
 
@@ -323,16 +323,16 @@ func.func private @narrow_head_c4() attributes {
 // -----
 
 // target.narrow_head C4
-// expected-error@+2 {{narrow_head.below: expected a whole number of at least 1, found 64.5}}
+// expected-error@+2 {{narrow_head.below: expected a whole number from 1 to 1e9, found 64.5}}
 func.func private @narrow_head_c4() attributes {
   a = #target.narrow_head<below = <64.5, datasheet, "s">>}
 
 // -----
 
 // target.attention C4
-// expected-error@+2 {{attention.backward_flops: expected a number above zero}}
+// expected-error@+2 {{attention.backward_flops: expected a ratio of at least 2, found 1.5}}
 func.func private @attention_c4() attributes {
-  a = #target.attention<backward_flops = <0.0, datasheet, "s">>}
+  a = #target.attention<backward_flops = <1.5, datasheet, "s">>}
 
 // -----
 
@@ -344,7 +344,7 @@ func.func private @memory_bound_c4() attributes {
 // -----
 
 // target.chip C4
-// expected-error@+2 {{chip.memory_capacity: expected a number above zero, found 0.0 B}}
+// expected-error@+2 {{chip.memory_capacity: expected a number above zero, found 0.0 GiB}}
 func.func private @chip_c4() attributes {
   a = #target.chip<memory_capacity = <0.0 GiB, datasheet, "s">>}
 
@@ -358,21 +358,21 @@ func.func private @collective_c4() attributes {
 // -----
 
 // target.switch_reduction C4
-// expected-error@+2 {{switch_reduction.minimum_ranks: expected a whole number of at least 1}}
+// expected-error@+2 {{switch_reduction.minimum_ranks: expected a whole number from 1 to 1e9}}
 func.func private @switch_reduction_c4() attributes {
   a = #target.switch_reduction<minimum_ranks = <0.0, datasheet, "s">>}
 
 // -----
 
 // target.node C4
-// expected-error@+2 {{node.devices: expected a whole number of at least 1, found 7.5}}
+// expected-error@+2 {{node.devices: expected a whole number from 1 to 1e9, found 7.5}}
 func.func private @node_c4() attributes {
   a = #target.node<devices = <7.5, datasheet, "s">>}
 
 // -----
 
 // target.network C4
-// expected-error@+2 {{network.interfaces: expected a whole number of at least 1}}
+// expected-error@+2 {{network.interfaces: expected a whole number from 1 to 1e9}}
 func.func private @network_c4() attributes {
   a = #target.network<interfaces = <0.0, datasheet, "s">>}
 
@@ -444,32 +444,55 @@ func.func private @peaks_c5() attributes {
 // target.attention C5
 // expected-error@+2 {{expected narrow heads in ascending order, found 64.0 after 128.0}}
 func.func private @attention_c5() attributes {
-  a = #target.attention<efficiency = <1.0, datasheet, "s">, overhead_tokens = <1.0, datasheet, "s">, backward_flops = <1.0, datasheet, "s">, backward_efficiency = <1.0, datasheet, "s">, launch = <1.0 s, datasheet, "s">, narrow_heads = [<below = <128.0, datasheet, "s">, slowdown = <1.5, datasheet, "s">>, <below = <64.0, datasheet, "s">, slowdown = <1.5, datasheet, "s">>]>}
+  a = #target.attention<efficiency = <1.0, datasheet, "s">, overhead_tokens = <1.0, datasheet, "s">, backward_flops = <2.0, datasheet, "s">, backward_efficiency = <1.0, datasheet, "s">, launch = <1.0 s, datasheet, "s">, narrow_heads = [<below = <128.0, datasheet, "s">, slowdown = <1.5, datasheet, "s">>, <below = <64.0, datasheet, "s">, slowdown = <1.5, datasheet, "s">>]>}
+
+// -----
+
+// target.attention C6
+func.func private @attention_c6() attributes {
+  a = #target.attention<efficiency = <0.75, datasheet, "s">, overhead_tokens = <1.0, datasheet, "s">, backward_flops = <2.0, datasheet, "s">,
+    // expected-error@+1 {{attention.backward_efficiency: expected an efficiency of backward up to 1, found 1.50 times the forward's 0.75}}
+    backward_efficiency = <1.50, datasheet, "s">, launch = <1.0 s, datasheet, "s">, narrow_heads = []>}
 
 // -----
 
 // target.chip C5
-// expected-error@+2 {{expected an idle power of at most the maximum of 400.0 W, found 500.0 W}}
+// The message stands at the figure, with the numbers as they were given.
 func.func private @chip_c5() attributes {
   a = #target.chip<name = "x", peaks = <bf16 = <rate = <1.0 TFLOPps dense, datasheet, "s">, efficiency = <1.0, datasheet, "s">, energy = <1.0, datasheet, "s">>>,
     memory_capacity = <1.0 B, datasheet, "s">, memory_bandwidth = <1.0 Bps, datasheet, "s">,
     contraction = <compute_efficiency = <1.0, datasheet, "s">, memory_efficiency = <1.0, datasheet, "s">, launch = <1.0 s, datasheet, "s">>,
-    attention = <efficiency = <1.0, datasheet, "s">, overhead_tokens = <1.0, datasheet, "s">, backward_flops = <1.0, datasheet, "s">, backward_efficiency = <1.0, datasheet, "s">, launch = <1.0 s, datasheet, "s">, narrow_heads = []>,
+    attention = <efficiency = <1.0, datasheet, "s">, overhead_tokens = <1.0, datasheet, "s">, backward_flops = <2.0, datasheet, "s">, backward_efficiency = <1.0, datasheet, "s">, launch = <1.0 s, datasheet, "s">, narrow_heads = []>,
     memory_bound = <efficiency = <1.0, datasheet, "s">, launch = <0.0 s, datasheet, "s">>, energy_per_flop = <1.0 pJ_per_FLOP, datasheet, "s">,
-    energy_per_memory_byte = <1.0 pJ_per_B, datasheet, "s">, idle_power = <500.0 W, datasheet, "s">, max_power = <400.0 W, datasheet, "s">,
+    energy_per_memory_byte = <1.0 pJ_per_B, datasheet, "s">,
+    // expected-error@+1 {{chip.idle_power: expected at most the maximum power of 0.4 kW, found 500000.0 mW}}
+    idle_power = <500000.0 mW, datasheet, "s">, max_power = <0.4 kW, datasheet, "s">,
+    embodied = <1.0 kgCO2e, datasheet, "s">, price = <1.0 USD, datasheet, "s">>}
+
+// -----
+
+// target.chip C6
+// expected-error@+2 {{chip.peaks: expected an efficiency of contractions in bf16 up to 1, found 1.5 times the compute efficiency of 1.0}}
+func.func private @chip_c6() attributes {
+  a = #target.chip<name = "x", peaks = <bf16 = <rate = <1.0 TFLOPps dense, datasheet, "s">, efficiency = <1.5, datasheet, "s">, energy = <1.0, datasheet, "s">>>,
+    memory_capacity = <1.0 B, datasheet, "s">, memory_bandwidth = <1.0 Bps, datasheet, "s">,
+    contraction = <compute_efficiency = <1.0, datasheet, "s">, memory_efficiency = <1.0, datasheet, "s">, launch = <1.0 s, datasheet, "s">>,
+    attention = <efficiency = <1.0, datasheet, "s">, overhead_tokens = <1.0, datasheet, "s">, backward_flops = <2.0, datasheet, "s">, backward_efficiency = <1.0, datasheet, "s">, launch = <1.0 s, datasheet, "s">, narrow_heads = []>,
+    memory_bound = <efficiency = <1.0, datasheet, "s">, launch = <0.0 s, datasheet, "s">>, energy_per_flop = <1.0 pJ_per_FLOP, datasheet, "s">,
+    energy_per_memory_byte = <1.0 pJ_per_B, datasheet, "s">, idle_power = <100.0 W, datasheet, "s">, max_power = <400.0 W, datasheet, "s">,
     embodied = <1.0 kgCO2e, datasheet, "s">, price = <1.0 USD, datasheet, "s">>}
 
 // -----
 
 // target.stack C5
-// expected-error@+2 {{expected a gradient element of 2 or 4 bytes, found 3.0 B}}
 func.func private @stack_c5() attributes {
   a = #target.stack<
   attention = <flash, assumed, "s">,
   dropout = <no, assumed, "s">,
   overlap_data_parallel = <no, assumed, "s">,
   fused_gradient_accumulation = <yes, assumed, "s">,
-  gradient_element = <3.0 B, assumed, "s">,
+  // expected-error@+1 {{stack.gradient_element: expected a gradient element of 2 or 4 bytes, found 0.003 kB}}
+  gradient_element = <0.003 kB, assumed, "s">,
   optimizer_traffic = <40.0 B, assumed, "s">,
   optimizer_host = <0.0 s, assumed, "s">,
   loss_forward = <12.0 B, assumed, "s">,

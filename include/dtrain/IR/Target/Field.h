@@ -53,7 +53,8 @@ enum class Range : uint8_t {
   Share,      // 0 to 1
   Efficiency, // above 0, up to 1
   AtLeastOne,
-  Count, // a whole number of at least 1
+  AtLeastTwo,
+  Count, // a whole number from 1 to 1e9
 };
 
 /// One field of a record.
