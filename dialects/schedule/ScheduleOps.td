@@ -115,7 +115,8 @@ def Schedule_TaskOp : Schedule_Op<"task", [ParentOneOf<["BodyOp", "SegmentOp"]>]
 
     Constraints:
     - C1: the payload is #schedule.work or #schedule.comm, of amounts that are
-      not negative.
+      not negative; it counts at most the FLOPs that its shape has on all
+      devices of the mesh.
     - C2: the axes of a communication are in the plan's mesh, in its order, each
       once and at least one; its coordinates are in range; a send is between
       two.

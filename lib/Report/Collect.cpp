@@ -91,6 +91,22 @@ Error Collector::addSent(const TaskComm &comm, Activity &activity) {
   return Error::success();
 }
 
+/// Contractions and attention take at least the time of their FLOPs at the
+/// peak, whoever wrote the costs.
+static Error checkAgainstPeak(const TaskWork &work, const TaskCost &cost,
+                              const Machine &machine) {
+  const PeakRate *peak = machine.chip.findPeak(work.precision);
+  constexpr double kRelativeRounding = 1e-9;
+  if (work.contract == Flops() || !peak ||
+      cost.device >= cost.flops / peak->rate.value * (1 - kRelativeRounding))
+    return Error::success();
+  return createStringError(
+      "expected a cost of at least " + (cost.flops / peak->rate.value).str() +
+      ", what " + cost.flops.str() + " take at the peak of '" + machine.name +
+      "' in " + stringifyPrecision(work.precision) + ", found " +
+      cost.device.str());
+}
+
 Error Collector::addTask(TaskOp task, Activity &activity) {
   payloads.insert(task.getPayload());
   ++activity.tasks;
@@ -98,6 +114,8 @@ Error Collector::addTask(TaskOp task, Activity &activity) {
     return addSent(comm.getValue(), activity);
   const TaskWork &work = task.getWork().getValue();
   const TaskCost &cost = task.getCost()->getValue();
+  if (Error error = checkAgainstPeak(work, cost, machine))
+    return error;
   activity.hardware += work.contract;
   if (task.getOrigin() != Origin::recompute)
     activity.model += work.contract;
@@ -298,5 +316,7 @@ Expected<Report> dtrain::makeReport(PlanOp plan, const Machine &machine,
   if (Error error = setRun(report, length))
     return error;
   addWarnings(report, machine, *step);
+  if (Error error = finishReport(report))
+    return error;
   return report;
 }

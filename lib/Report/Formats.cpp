@@ -23,19 +23,24 @@ using llvm::json::Value;
 // JSON
 //===----------------------------------------------------------------------===//
 
+/// JSON and what is printed are UTF-8; a name from a file or a path may not be.
+static std::string text(llvm::StringRef name) {
+  return llvm::json::isUTF8(name) ? name.str() : llvm::json::fixUTF8(name);
+}
+
 static Object strategyJson(const Report &r) {
   Object strategy;
   for (auto &[axis, degree] : r.strategy.parallel)
-    strategy[axis] = degree;
+    strategy[text(axis)] = degree;
   strategy["global_batch"] = r.strategy.globalBatch;
   strategy["micro_batch"] = r.strategy.microBatch;
   strategy["micro_batches"] = r.microBatches;
-  strategy["schedule"] = r.order;
+  strategy["schedule"] = text(r.order);
   strategy["chunks"] = r.chunks;
-  strategy["recompute"] = r.strategy.recompute;
-  strategy["precision"] = r.strategy.precision;
-  strategy["optimizer"] = r.strategy.optimizer;
-  strategy["stack"] = r.stack;
+  strategy["recompute"] = text(r.strategy.recompute);
+  strategy["precision"] = text(r.strategy.precision);
+  strategy["optimizer"] = text(r.strategy.optimizer);
+  strategy["stack"] = text(r.stack);
   strategy["overlap_dp"] = r.strategy.overlapDataParallel;
   return strategy;
 }
@@ -44,7 +49,7 @@ static Object stepJson(const Report &r) {
   const Breakdown &b = r.breakdown;
   Object sent;
   for (auto &[axis, bytes] : r.sent)
-    sent[axis] = bytes.base();
+    sent[text(axis)] = bytes.base();
   return Object{
       {"time_s", r.step.base()},
       {"tokens", r.model.tokens ? Value(r.model.tokens) : Value(nullptr)},
@@ -77,8 +82,8 @@ static Object memoryJson(const Report &r) {
 static Array operatorsJson(const Report &r) {
   Array operators;
   for (const OperatorUse &use : r.operators)
-    operators.push_back(Object{{"name", use.name},
-                               {"kind", use.kind},
+    operators.push_back(Object{{"name", text(use.name)},
+                               {"kind", text(use.kind)},
                                {"count", use.count},
                                {"flops", use.flops.base()},
                                {"bytes", use.bytes.base()},
@@ -105,19 +110,20 @@ Value dtrain::toJson(const Report &r) {
     energy[name] = value.base();
   for (auto [name, value] : r.cost.entries())
     cost[name] = value.base();
+  Array warnings(llvm::map_range(r.warnings, text));
   Array assumptions;
   for (const Assumption &a : r.assumptions)
-    assumptions.push_back(Object{{"name", a.name},
+    assumptions.push_back(Object{{"name", text(a.name)},
                                  {"value", a.value},
-                                 {"unit", a.unit},
-                                 {"basis", a.basis},
-                                 {"source", a.source}});
+                                 {"unit", text(a.unit)},
+                                 {"basis", text(a.basis)},
+                                 {"source", text(a.source)}});
   return Object{
       {"schema", "dtrain.estimate.v1"},
-      {"model", Object{{"name", r.model.name},
+      {"model", Object{{"name", text(r.model.name)},
                        {"parameters", r.model.parameters},
                        {"layers", r.model.layers}}},
-      {"target", Object{{"name", r.target}, {"devices", r.devices}}},
+      {"target", Object{{"name", text(r.target)}, {"devices", r.devices}}},
       {"strategy", strategyJson(r)},
       {"step", stepJson(r)},
       {"efficiency",
@@ -140,12 +146,22 @@ Value dtrain::toJson(const Report &r) {
                        {"rate", r.reuse.rate()}}},
       {"run", runJson(r)},
       {"assumptions", std::move(assumptions)},
-      {"warnings", Array(r.warnings)}};
+      {"warnings", std::move(warnings)}};
 }
 
 //===----------------------------------------------------------------------===//
 // CSV
 //===----------------------------------------------------------------------===//
+
+/// A cell as RFC 4180 has it.
+static std::string quoted(llvm::StringRef cell) {
+  if (cell.find_first_of(",\"\r\n") == llvm::StringRef::npos)
+    return cell.str();
+  std::string inside;
+  for (char c : cell)
+    inside += c == '"' ? std::string("\"\"") : std::string(1, c);
+  return "\"" + inside + "\"";
+}
 
 /// Columns of every scalar below `value`, in the order that JSON prints.
 static void flatten(llvm::StringRef path, const Value &value,
@@ -160,20 +176,12 @@ static void flatten(llvm::StringRef path, const Value &value,
               *object->get(key), columns);
     return;
   }
-  std::string text;
-  if (std::optional<llvm::StringRef> string = value.getAsString()) {
-    text = string->str();
-  } else if (value.kind() != Value::Null) {
-    text = formatv("{0}", value).str();
-  }
-  if (llvm::StringRef(text).contains_insensitive(",") ||
-      llvm::StringRef(text).contains('"')) {
-    std::string quoted;
-    for (char c : text)
-      quoted += c == '"' ? std::string("\"\"") : std::string(1, c);
-    text = "\"" + quoted + "\"";
-  }
-  columns.push_back({path.str(), text});
+  std::string cell;
+  if (std::optional<llvm::StringRef> string = value.getAsString())
+    cell = string->str();
+  else if (value.kind() != Value::Null)
+    cell = formatv("{0}", value).str();
+  columns.push_back({quoted(path), quoted(cell)});
 }
 
 void dtrain::printCsv(const Report &report, llvm::raw_ostream &os) {
@@ -182,7 +190,7 @@ void dtrain::printCsv(const Report &report, llvm::raw_ostream &os) {
   // Lists do not fit a row: warnings become text, the others their number.
   object["operators"] = static_cast<int64_t>(report.operators.size());
   object["assumptions"] = static_cast<int64_t>(report.assumptions.size());
-  object["warnings"] = llvm::join(report.warnings, "; ");
+  object["warnings"] = text(llvm::join(report.warnings, "; "));
   std::vector<std::pair<std::string, std::string>> columns;
   flatten("", json, columns);
   llvm::interleave(columns, os, [&](auto &c) { os << c.first; }, ",");
@@ -254,7 +262,7 @@ static void printTime(const Report &r, llvm::raw_ostream &os) {
   printParts<Time>(os, parts, r.step, "s");
   for (auto &[axis, bytes] : r.sent)
     if (bytes != Bytes())
-      os << formatv("    {0,-24}{1,14}\n", "sent per device, " + axis,
+      os << formatv("    {0,-24}{1,14}\n", "sent per device, " + text(axis),
                     scaled(bytes.base(), "B"));
 }
 
@@ -273,12 +281,12 @@ static void printMemory(const Report &r, llvm::raw_ostream &os) {
 }
 
 void dtrain::printText(const Report &r, llvm::raw_ostream &os) {
-  os << formatv("{0}: {1} parameters, {2} layers\n", r.model.name,
+  os << formatv("{0}: {1} parameters, {2} layers\n", text(r.model.name),
                 r.model.parameters, r.model.layers);
-  os << formatv("{0} x {1}, {2}; ", r.devices, r.target, r.stack);
+  os << formatv("{0} x {1}, {2}; ", r.devices, text(r.target), text(r.stack));
   for (auto &[axis, degree] : r.strategy.parallel)
     if (degree > 1)
-      os << axis << ' ' << degree << ", ";
+      os << text(axis) << ' ' << degree << ", ";
   os << formatv("{0} micro-batches, {1}\n\n", r.microBatches, r.order);
   printTime(r, os);
   printMemory(r, os);
@@ -308,19 +316,20 @@ void dtrain::printText(const Report &r, llvm::raw_ostream &os) {
   os << formatv("  assumptions  {0}, listed by --format json\n",
                 r.assumptions.size());
   for (const std::string &warning : r.warnings)
-    os << "  warning      " << warning << '\n';
+    os << "  warning      " << text(warning) << '\n';
 }
 
 void dtrain::printOperators(const Report &r, llvm::raw_ostream &os) {
   static constexpr const char *kRow = "{0,-28}{1,-20}{2,10}{3,16}{4,14}{5,10}"
                                       "{6,14}\n";
-  os << formatv("{0}, stage {1}: one device, one step\n\n", r.model.name,
+  os << formatv("{0}, stage {1}: one device, one step\n\n", text(r.model.name),
                 r.criticalStage);
   os << formatv(kRow, "operator", "kind", "count", "executed", "bytes",
                 "FLOP/B", "time");
   for (const OperatorUse &use : r.operators)
     os << formatv(
-        kRow, use.name, use.kind, formatv("{0:f0}", use.count).str(),
+        kRow, text(use.name), text(use.kind),
+        formatv("{0:f0}", use.count).str(),
         use.flops == Flops() ? "-" : scaled(use.flops.base(), "FLOP"),
         scaled(use.bytes.base(), "B"),
         use.flops == Flops() ? "-" : formatv("{0:f2}", use.intensity()).str(),

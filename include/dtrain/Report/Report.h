@@ -122,13 +122,19 @@ struct Report {
 };
 
 /// Evaluates a solved plan. Errors: an unsolved plan, a figure the machine
-/// lacks, tokens asked of a model without, more tokens than finite.
+/// lacks, work faster than the machine's peak, tokens asked of a model without,
+/// a result that is not finite.
 llvm::Expected<Report> makeReport(schedule::PlanOp plan, const Machine &machine,
                                   const Stack &stack, const Strategy &strategy,
                                   const RunLength &length,
                                   std::vector<Assumption> assumptions);
 
-/// The contract of `dtrain estimate --format json` (docs/report.md).
+/// Fails on a result that is not finite; warns of a utilisation above 1, and
+/// says what in the convention makes it so.
+llvm::Error finishReport(Report &report);
+
+/// The contract of `dtrain estimate --format json` (docs/report.md). Names that
+/// are not UTF-8 have U+FFFD where they are not.
 llvm::json::Value toJson(const Report &report);
 /// One readable screen.
 void printText(const Report &report, llvm::raw_ostream &os);

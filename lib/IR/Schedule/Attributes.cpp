@@ -10,6 +10,7 @@
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/ADT/TypeSwitch.h"
+#include <cmath>
 
 using namespace mlir;
 using namespace dtrain;
@@ -84,9 +85,30 @@ static std::enable_if_t<std::is_enum_v<E>> print(AsmPrinter &p, E v) {
   p << stringify(v);
 }
 
-static ParseResult parse(AsmParser &p, double &v) { return p.parseFloat(v); }
+/// Every number that the dialect holds counts or measures something.
+static ParseResult requireAmount(AsmParser &p, SMLoc loc, double number) {
+  if (number >= 0 && std::isfinite(number))
+    return success();
+  return p.emitError(loc, "expected a finite number that is not negative, "
+                          "found ")
+         << printDouble(number);
+}
+
+static ParseResult parse(AsmParser &p, double &v) {
+  SMLoc loc = p.getCurrentLocation();
+  return failure(p.parseFloat(v) || requireAmount(p, loc, v));
+}
 static void print(AsmPrinter &p, double v) { p << printDouble(v); }
-static ParseResult parse(AsmParser &p, int64_t &v) { return p.parseInteger(v); }
+static ParseResult parse(AsmParser &p, int64_t &v) {
+  SMLoc loc = p.getCurrentLocation();
+  if (p.parseInteger(v))
+    return failure();
+  if (v < 0)
+    return p.emitError(loc, "expected a whole number that is not negative, "
+                            "found ")
+           << v;
+  return success();
+}
 static void print(AsmPrinter &p, int64_t v) { p << v; }
 static ParseResult parse(AsmParser &p, bool &v) {
   v = true;
@@ -108,7 +130,7 @@ template <int... E> static ParseResult parse(AsmParser &p, Quantity<E...> &v) {
   if (!value)
     return p.emitError(loc) << llvm::toString(value.takeError());
   v = *value;
-  return success();
+  return requireAmount(p, loc, v.base());
 }
 template <int... E> static void print(AsmPrinter &p, Quantity<E...> v) {
   p << v.str();
@@ -126,9 +148,8 @@ static void print(AsmPrinter &p, const std::vector<std::string> &v) {
 }
 
 static ParseResult parse(AsmParser &p, Coords &v) {
-  return p.parseCommaSeparatedList(AsmParser::Delimiter::Square, [&] {
-    return p.parseInteger(v.emplace_back());
-  });
+  return p.parseCommaSeparatedList(AsmParser::Delimiter::Square,
+                                   [&] { return parse(p, v.emplace_back()); });
 }
 static void print(AsmPrinter &p, ArrayRef<int64_t> v) {
   p << '[';

@@ -176,6 +176,21 @@ static LogicalResult verifyComm(TaskOp task, const TaskComm &comm) {
   return success();
 }
 
+/// What a task counts is at most what its shape has, on every device.
+static LogicalResult verifyCounted(TaskOp task, const TaskWork &work) {
+  int64_t devices = task->getParentOfType<PlanOp>().getMesh().getNumDevices();
+  llvm::Expected<Flops> most = mostCountedFlops(work);
+  if (!most)
+    return task.emitOpError() << llvm::toString(most.takeError());
+  constexpr double kRelativeRounding = 1e-9;
+  Flops bound = *most * static_cast<double>(devices);
+  if (work.contract <= bound * (1 + kRelativeRounding))
+    return success();
+  return task.emitOpError("expected to count at most ")
+         << bound.str() << ", what its shape has on " << devices
+         << " devices, found " << work.contract.str();
+}
+
 LogicalResult TaskOp::verify() {
   // C1
   if (WorkAttr work = getWork()) {
@@ -183,6 +198,8 @@ LogicalResult TaskOp::verify() {
     if (!isValid(w.contract) || !isValid(w.flops) || !isValid(w.read) ||
         !isValid(w.written) || !(w.elements >= 0) || w.kernels < 0)
       return emitOpError("expected amounts of work that are not negative");
+    if (failed(verifyCounted(*this, w)))
+      return failure();
   } else if (CommAttr comm = getComm()) {
     if (failed(verifyComm(*this, comm.getValue())))
       return failure();

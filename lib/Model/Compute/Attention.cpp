@@ -48,6 +48,13 @@ static Flops forwardFlops(const AttentionShape &shape, double scores) {
                          scores);
 }
 
+Expected<Flops> detail::fullAttentionFlops(const AttentionShape &shape) {
+  if (Error e = checkShape(shape))
+    return e;
+  return forwardFlops(shape, static_cast<double>(shape.queryLength) *
+                                 static_cast<double>(shape.keyLength));
+}
+
 static double narrowHeadSlowdown(const AttentionModel &kernel,
                                  const AttentionShape &shape) {
   double width = std::max(shape.headDim, shape.valueDim);

@@ -17,6 +17,9 @@ namespace dtrain::detail {
 llvm::Expected<const PeakRate *> findPeak(const Machine &machine,
                                           Precision precision);
 
+/// FLOPs of the two products forward, whatever the mask.
+llvm::Expected<Flops> fullAttentionFlops(const AttentionShape &shape);
+
 /// Device cost of `work.attention` by the kernel that the stack runs.
 llvm::Expected<OpCost> attentionCost(const OpWork &work, const Machine &machine,
                                      const Stack &stack, bool backward);

@@ -49,6 +49,23 @@ Expected<Flops> dtrain::flopsOf(const GemmShape &shape) {
   return Flops::fromBase(2.0 * shape.batch * shape.m * shape.n * shape.k);
 }
 
+Expected<Flops> dtrain::mostCountedFlops(const OpWork &work) {
+  switch (work.cls) {
+  case OpClass::Contraction:
+    return flopsOf(work.gemm);
+  case OpClass::Attention:
+    return detail::fullAttentionFlops(work.attention);
+  case OpClass::AttentionBackward: {
+    Expected<Flops> forward = detail::fullAttentionFlops(work.attention);
+    if (!forward)
+      return forward.takeError();
+    return *forward * 2;
+  }
+  default:
+    return work.flops;
+  }
+}
+
 Expected<Time> dtrain::contractionTime(const Machine &machine,
                                        Precision precision,
                                        const GemmShape &shape, Bytes traffic) {

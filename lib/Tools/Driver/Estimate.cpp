@@ -258,8 +258,32 @@ static Expected<std::string> printReport(const EstimateRequest &request,
   return text;
 }
 
+namespace {
+/// Collects what is warned of on the way, for the report; printing it is left
+/// to the handler outside.
+class WarningCollector {
+public:
+  explicit WarningCollector(mlir::MLIRContext *context)
+      : handler(context, [this](mlir::Diagnostic &diagnostic) {
+          if (diagnostic.getSeverity() == mlir::DiagnosticSeverity::Warning) {
+            std::string text = diagnostic.str();
+            replace(text, '\n', ' ');
+            if (!is_contained(warnings, text))
+              warnings.push_back(std::move(text));
+          }
+          return mlir::failure();
+        }) {}
+  std::vector<std::string> take() { return std::move(warnings); }
+
+private:
+  std::vector<std::string> warnings;
+  mlir::ScopedDiagnosticHandler handler;
+};
+} // namespace
+
 Expected<std::string> dtrain::runEstimate(const EstimateRequest &request,
                                           mlir::MLIRContext *context) {
+  WarningCollector warnings(context);
   auto machineFound = findMachine(request.target, request.targetPath, context);
   if (!machineFound)
     return machineFound.takeError();
@@ -314,6 +338,8 @@ Expected<std::string> dtrain::runEstimate(const EstimateRequest &request,
                                     stackFound->record));
   if (!report)
     return report.takeError();
+  std::vector<std::string> known = warnings.take();
+  report->warnings.insert(report->warnings.begin(), known.begin(), known.end());
   return printReport(request, module, *plan, *report);
 }
 

@@ -267,8 +267,80 @@ schedule.plan @p order("1f1b") micro_batches 4 chunks 1 mesh #mesh pipeline "pp"
 schedule.plan @p order("1f1b") micro_batches 4 chunks 1 mesh #mesh pipeline "pp" model <> {
   schedule.rank_class @s0 stage 0 devices 2 state <> {
     schedule.segment forward chunk 0 count 4 space <> {
-      // expected-error @below {{expected amounts of work that are not negative}}
+      // expected-error @below {{expected a whole number that is not negative, found -1}}
       %0 = schedule.task "t" #schedule.work<class = memory_bound, kernels = -1>
+    }
+    schedule.segment backward chunk 0 count 4 space <> {}
+  }
+  schedule.rank_class @s1 stage 1 devices 2 state <> {
+    schedule.segment forward chunk 0 count 4 space <> {}
+    schedule.segment backward chunk 0 count 4 space <> {}
+  }
+}
+
+// -----
+
+// task_c1_amounts
+#mesh = #dtrain.mesh<["pp" = 2, "tp" = 2]>
+schedule.plan @p order("1f1b") micro_batches 4 chunks 1 mesh #mesh pipeline "pp" model <> {
+  schedule.rank_class @s0 stage 0 devices 2 state <> {
+    schedule.segment forward chunk 0 count 4 space <> {
+      // expected-error @below {{expected a finite number that is not negative, found -1.0}}
+      %0 = schedule.task "t" #schedule.work<class = memory_bound, elements = -1.0>
+    }
+    schedule.segment backward chunk 0 count 4 space <> {}
+  }
+  schedule.rank_class @s1 stage 1 devices 2 state <> {
+    schedule.segment forward chunk 0 count 4 space <> {}
+    schedule.segment backward chunk 0 count 4 space <> {}
+  }
+}
+
+// -----
+
+// task_c1_amounts
+#mesh = #dtrain.mesh<["pp" = 2, "tp" = 2]>
+schedule.plan @p order("1f1b") micro_batches 4 chunks 1 mesh #mesh pipeline "pp" model <> {
+  schedule.rank_class @s0 stage 0 devices 2 state <> {
+    schedule.segment forward chunk 0 count 4 space <> {
+      // expected-error @below {{expected a finite number that is not negative, found -1.0e+12}}
+      %0 = schedule.task "t" #schedule.work<class = memory_bound, flops = -1.0 TFLOP>
+    }
+    schedule.segment backward chunk 0 count 4 space <> {}
+  }
+  schedule.rank_class @s1 stage 1 devices 2 state <> {
+    schedule.segment forward chunk 0 count 4 space <> {}
+    schedule.segment backward chunk 0 count 4 space <> {}
+  }
+}
+
+// -----
+
+// task_c1_amounts
+#mesh = #dtrain.mesh<["pp" = 2, "tp" = 2]>
+schedule.plan @p order("1f1b") micro_batches 4 chunks 1 mesh #mesh pipeline "pp" model <> {
+  schedule.rank_class @s0 stage 0 devices 2 state <> {
+    schedule.segment forward chunk 0 count 4 space <> {
+      // expected-error @below {{expected to count at most 192.0 FLOP, what its shape has on 4 devices, found 193.0 FLOP}}
+      %0 = schedule.task "t" #schedule.work<class = contraction, contract = 193.0 FLOP, flops = 48.0 FLOP, gemm = [1, 2, 3, 4]>
+    }
+    schedule.segment backward chunk 0 count 4 space <> {}
+  }
+  schedule.rank_class @s1 stage 1 devices 2 state <> {
+    schedule.segment forward chunk 0 count 4 space <> {}
+    schedule.segment backward chunk 0 count 4 space <> {}
+  }
+}
+
+// -----
+
+// task_c1_amounts
+#mesh = #dtrain.mesh<["pp" = 2, "tp" = 2]>
+schedule.plan @p order("1f1b") micro_batches 4 chunks 1 mesh #mesh pipeline "pp" model <> {
+  schedule.rank_class @s0 stage 0 devices 2 state <> {
+    schedule.segment forward chunk 0 count 4 space <> {
+      // expected-error @below {{expected to count at most 4096.0 FLOP}}
+      %0 = schedule.task "t" #schedule.work<class = attention_backward, contract = 5.0 GFLOP, attention = [1, 2, 2, 4, 4, 4, 4 ] causal>
     }
     schedule.segment backward chunk 0 count 4 space <> {}
   }

@@ -94,6 +94,12 @@ llvm::Expected<Time> timeOf(const OpWork &work, const Machine &machine,
 /// 2*batch*m*n*k.
 llvm::Expected<Flops> flopsOf(const GemmShape &shape);
 
+/// The most FLOPs that this work counts by the MFU convention, on one device:
+/// those of its product, of attention in full whatever its mask (twice of
+/// backward), of other work those that it executes. Errors: an extent below
+/// one.
+llvm::Expected<Flops> mostCountedFlops(const OpWork &work);
+
 /// One contraction that moves `traffic`: launch + max(flops / (E * peak),
 /// traffic / (eta * bandwidth)), with E of the precision (docs/calibration.md,
 /// Contractions, FP8).

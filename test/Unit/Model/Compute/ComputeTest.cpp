@@ -200,3 +200,23 @@ TEST(ComputeTest, RejectsBadWork) {
   EXPECT_PRED2(contains, messageOf(timeOf(gemm(64, 64, 64), m, s)),
                "'a100': expected a positive memory bandwidth");
 }
+
+TEST(ComputeTest, CountsAtMostWhatTheShapeHas) {
+  OpWork work;
+  work.cls = OpClass::Contraction;
+  work.gemm = {2, 3, 5, 7};
+  EXPECT_EQ(mostCountedFlops(work)->base(), 2.0 * 2 * 3 * 5 * 7);
+  work.cls = OpClass::Attention;
+  work.attention = {2, 4, 2, 8, 16, 32, 64, /*causal=*/true};
+  double full = 2.0 * 2 * 4 * 8 * 16 * (32 + 64);
+  EXPECT_EQ(mostCountedFlops(work)->base(), full);
+  work.cls = OpClass::AttentionBackward;
+  EXPECT_EQ(mostCountedFlops(work)->base(), 2 * full);
+  work.cls = OpClass::MemoryBound;
+  work.flops = Flops::fromBase(9);
+  EXPECT_EQ(mostCountedFlops(work)->base(), 9);
+  work.cls = OpClass::Contraction;
+  work.gemm.k = 0;
+  EXPECT_PRED2(contains, messageOf(mostCountedFlops(work)),
+               "expected k >= 1, found 0");
+}
