@@ -50,7 +50,7 @@ llvm::StringRef dtrain::stringifyTransition(Transition t) {
 }
 
 //===----------------------------------------------------------------------===//
-// Prices: docs/design.md
+// Prices: docs/reference/axis-states.md, Transitions
 //===----------------------------------------------------------------------===//
 
 namespace {
@@ -201,7 +201,7 @@ std::optional<EdgeCost> dtrain::edge(llvm::ArrayRef<MeshAxis> mesh,
 }
 
 //===----------------------------------------------------------------------===//
-// Paths: docs/design.md
+// Paths: docs/reference/axis-states.md, Paths
 //===----------------------------------------------------------------------===//
 
 namespace {

@@ -25,8 +25,8 @@ namespace dtrain {
 
 /// The communication of a run: by mesh axis and transition, how many
 /// collectives and the bytes that the busiest device of each sends
-/// (docs/design.md), added up. Collectives of different stages of a pipeline
-/// all count.
+/// (docs/reference/axis-states.md), added up. Collectives of different stages
+/// of a pipeline all count.
 struct TrafficItem {
   int64_t count = 0;
   Bytes sent;

@@ -6,11 +6,11 @@
 //===----------------------------------------------------------------------===//
 ///
 /// \file
-/// The mechanical rule check (docs/design.md): put an op in a random state on a
-/// mesh, give its operands as the rule says that it needs them, run its kernel
-/// on every device, gather the results as the rule says that it gives them and
-/// compare with the op run in one piece. A wrong rule makes every pass wrong;
-/// this finds it without thought.
+/// The mechanical rule check (docs/reference/rules.md): put an op in a random
+/// state on a mesh, give its operands as the rule says that it needs them, run
+/// its kernel on every device, gather the results as the rule says that it
+/// gives them and compare with the op run in one piece. A wrong rule makes
+/// every pass wrong; this finds it without thought.
 ///
 //===----------------------------------------------------------------------===//
 

@@ -7,8 +7,9 @@
 ///
 /// \file
 /// A mesh whose devices are blocks of arrays: how a tensor lies on it, and the
-/// one routine that performs every transition of the table in docs/design.md by
-/// intersecting index sets inside groups of devices.
+/// one routine that performs every transition of the table in
+/// docs/reference/axis-states.md by intersecting index sets inside groups of
+/// devices.
 ///
 //===----------------------------------------------------------------------===//
 
@@ -69,9 +70,9 @@ llvm::Expected<Tensor> gather(const VirtualMesh &mesh,
                               const DistributedTensor &tensor,
                               double tolerance = 1e-9);
 
-/// Changes the state of one axis (docs/design.md). Errors: a device
-/// that should hold a block and does not, a group that the active devices do
-/// not cover, elements that nobody in the group holds.
+/// Changes the state of one axis (docs/reference/axis-states.md). Errors: a
+/// device that should hold a block and does not, a group that the active
+/// devices do not cover, elements that nobody in the group holds.
 llvm::Expected<DistributedTensor> move(const VirtualMesh &mesh,
                                        const DistributedTensor &tensor,
                                        unsigned axis, const AxisState &to);

@@ -89,9 +89,9 @@ using TensorState = llvm::SmallVector<AxisState, 4>;
 
 /// Checks that each state is within range and spelled canonically (see
 /// AxisState::canonical), and that the digits on every dimension are disjoint
-/// (docs/design.md): strides descend, each next stride * n divides the previous
-/// stride, and an axis that splits unevenly is alone on its dimension and
-/// leaves no coordinate empty.
+/// (docs/reference/axis-states.md): strides descend, each next stride * n
+/// divides the previous stride, and an axis that splits unevenly is alone on
+/// its dimension and leaves no coordinate empty.
 llvm::Error verifyTensorState(llvm::ArrayRef<MeshAxis> mesh,
                               llvm::ArrayRef<int64_t> shape,
                               const TensorState &state);
@@ -120,7 +120,7 @@ llvm::SmallVector<int64_t> heldIndices(llvm::ArrayRef<MeshAxis> mesh,
 bool holds(const TensorState &state, llvm::ArrayRef<int64_t> device);
 
 /// The transitions of one axis: the rows and columns of the table in
-/// docs/design.md
+/// docs/reference/axis-states.md.
 enum class Transition : uint8_t {
   None,
   Slice,         // R -> S, free
@@ -161,11 +161,11 @@ struct EdgeCost {
 /// are reachable through Replicated.)
 ///
 /// With B the elements of the local block when the axis is replicated and L =
-/// B / n, the prices are those of docs/design.md Coordinate sets generalise
-/// them: the ranks of a collective are the coordinates that hold the source or
-/// the target, so Partial(on) -> Pinned(on) is an all_reduce of |on| ranks and
-/// Partial(on) -> Replicated one of n ranks; several holders of a Pinned share
-/// the sending; a gather to k coordinates sends k * L.
+/// B / n, the prices are those of docs/reference/axis-states.md. Coordinate
+/// sets generalise them: the ranks of a collective are the coordinates that
+/// hold the source or the target, so Partial(on) -> Pinned(on) is an all_reduce
+/// of |on| ranks and Partial(on) -> Replicated one of n ranks; several holders
+/// of a Pinned share the sending; a gather to k coordinates sends k * L.
 std::optional<EdgeCost> edge(llvm::ArrayRef<MeshAxis> mesh,
                              llvm::ArrayRef<int64_t> shape,
                              const TensorState &from, unsigned axis,
@@ -183,9 +183,9 @@ using ReshardPath = llvm::SmallVector<ReshardStep, 1>;
 
 /// The cheapest sequence of single-axis changes by (elements sent, steps,
 /// number of ops), over the states {source, target, replicated} of every axis
-/// that differs (docs/design.md). Always exists for valid states; errors are
-/// those of `verifyTensorState` on one of the two, and more than
-/// `maxReshardAxes` axes that differ.
+/// that differs (docs/reference/axis-states.md). Always exists for valid
+/// states; errors are those of `verifyTensorState` on one of the two, and more
+/// than `maxReshardAxes` axes that differ.
 llvm::Expected<ReshardPath> findPath(llvm::ArrayRef<MeshAxis> mesh,
                                      llvm::ArrayRef<int64_t> shape,
                                      const TensorState &from,

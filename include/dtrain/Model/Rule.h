@@ -11,7 +11,7 @@
 /// of products the op is linear. Everything else (result shapes, placements,
 /// work, linear backward) is derived by the algorithms declared here.
 ///
-/// Grammar (see docs/design.md):
+/// Grammar (see docs/reference/rules.md):
 /// \code
 ///   rule   := terms '->' terms clause*
 ///   terms  := [term (',' term)*]    // no operands; one scalar result
@@ -174,7 +174,7 @@ struct BoundRule {
   int64_t minorTo(const RuleTerm &term, FactorId f) const;
 };
 
-/// The state of one mesh axis for one op (docs/design.md).
+/// The state of one mesh axis for one op (docs/reference/rules.md).
 struct OpAxisState {
   enum Kind : uint8_t { Replicated, Factor, Linear, Pinned };
   Kind kind = Replicated;

@@ -8,7 +8,7 @@
 /// \file
 /// An op's work is kept as what it is: factor sizes, and which mesh axes divide
 /// which factor. Work written for one set of degrees is re-priced for another
-/// without touching IR (docs/design.md).
+/// without touching IR (docs/reference/costs.md).
 ///
 //===----------------------------------------------------------------------===//
 

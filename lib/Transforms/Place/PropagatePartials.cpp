@@ -7,7 +7,8 @@
 ///
 /// \file
 /// The two ways in which a partial sum enters an op without being reduced: with
-/// others that are partial too, and alone where that costs nothing (RULES 3.4).
+/// others that are partial too, and alone where that costs nothing
+/// (docs/reference/placement.md, Propagation).
 ///
 //===----------------------------------------------------------------------===//
 
@@ -61,7 +62,7 @@ std::optional<OpAxisState> Propagator::joinPartials(const PlacedNode &node,
   return std::nullopt;
 }
 
-/// RULES 3.4: the largest set of ops that can let partial sums through without
+/// The largest set of ops that can let partial sums through without
 /// making larger what is then reduced, and without a sibling that needs them
 /// reduced.
 void Propagator::passPartials(unsigned axis) {

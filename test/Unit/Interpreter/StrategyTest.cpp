@@ -8,7 +8,7 @@
 /// \file
 /// Whole training steps, placed and communicated by the passes, against the
 /// same step on one device; and the communication that they find against the
-/// closed forms of docs/design.md
+/// closed forms of each strategy.
 ///
 //===----------------------------------------------------------------------===//
 

@@ -17,7 +17,7 @@ template <typename Q> Sourced<Q> given(double base) {
 }
 
 /// An A100 SXM 80 GB with the calibration of docs/calibration.md, Contractions,
-/// Attention and Collectives, in nodes of eight with eight 25 GB/s interfaces.
+/// Attention, Collectives, in nodes of eight with eight 25 GB/s interfaces.
 Machine a100();
 /// Like megatron-2021 (docs/calibration.md, Stacks): unfused, with dropout,
 /// fp16 gradients.

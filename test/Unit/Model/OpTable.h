@@ -6,9 +6,9 @@
 //===----------------------------------------------------------------------===//
 ///
 /// \file
-/// Every rule of the op table (docs/design.md), with operand shapes that
-/// exercise it. Shapes avoid equal extents where the rule allows, and are rich
-/// in divisors so that strides abound.
+/// Every rule of the op table (docs/reference/rules.md), with operand shapes
+/// that exercise it. Shapes avoid equal extents where the rule allows, and are
+/// rich in divisors so that strides abound.
 ///
 //===----------------------------------------------------------------------===//
 

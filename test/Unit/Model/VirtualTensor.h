@@ -8,8 +8,8 @@
 /// \file
 /// Real arrays on a virtual mesh: one local array per device that holds any.
 /// One routine executes every transition by intersecting index sets inside the
-/// groups of devices that differ in one axis only (docs/design.md). Random
-/// placements for property tests.
+/// groups of devices that differ in one axis only
+/// (docs/reference/axis-states.md). Random placements for property tests.
 ///
 //===----------------------------------------------------------------------===//
 

@@ -82,7 +82,7 @@ llvm::Expected<GroupLayout> layoutOf(llvm::ArrayRef<int64_t> fastestFirst,
                                      const CommGroups &groups,
                                      int64_t devicesPerNode);
 
-/// Bytes that the busiest device sends: docs/design.md
+/// Bytes that the busiest device sends: docs/reference/costs.md
 llvm::Expected<Bytes> sentPerDevice(CollectiveKind kind, Bytes tensor,
                                     int64_t ranks);
 
