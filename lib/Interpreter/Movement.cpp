@@ -6,7 +6,6 @@
 //===----------------------------------------------------------------------===//
 
 #include "KernelSupport.h"
-#include "llvm/ADT/STLExtras.h"
 
 using namespace dtrain;
 

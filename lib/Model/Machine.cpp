@@ -50,10 +50,6 @@ std::optional<Precision> dtrain::parsePrecision(llvm::StringRef text) {
 
 double dtrain::bytesOf(Precision p) { return infoOf(p).bytes; }
 
-llvm::StringRef dtrain::stringifyAttentionKernel(AttentionKernel kernel) {
-  return kKernels[static_cast<unsigned>(kernel)].name;
-}
-
 std::optional<AttentionKernel>
 dtrain::parseAttentionKernel(llvm::StringRef text) {
   for (const KernelInfo &info : kKernels)

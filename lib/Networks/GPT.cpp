@@ -7,7 +7,6 @@
 
 #include "Families.h"
 #include "llvm/ADT/Twine.h"
-#include "llvm/Support/MathExtras.h"
 #include <cmath>
 
 using namespace dtrain;

@@ -6,9 +6,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "GraphBuilder.h"
-#include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/Twine.h"
-#include <algorithm>
 
 using namespace dtrain;
 using namespace llvm;

@@ -8,7 +8,6 @@
 #include "dtrain/Networks/Network.h"
 #include "Families.h"
 #include "llvm/ADT/STLExtras.h"
-#include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/CheckedArithmetic.h"
 #include "llvm/Support/FormatVariadic.h"
 #include <limits>

@@ -8,7 +8,6 @@
 #include "dtrain/Tools/Driver/Estimate.h"
 #include "dtrain/Tools/Driver/Model.h"
 #include "dtrain/Tools/Driver/Targets.h"
-#include "llvm/Support/Format.h"
 #include "llvm/Support/InitLLVM.h"
 #include "llvm/Support/WithColor.h"
 #include "llvm/Support/raw_ostream.h"

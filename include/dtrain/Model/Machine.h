@@ -178,7 +178,6 @@ enum class AttentionKernel : uint8_t {
   Flash,         // the chip's best fused kernel: Chip::attention
   PortableFlash, // Chip::portableAttention
 };
-llvm::StringRef stringifyAttentionKernel(AttentionKernel kernel);
 std::optional<AttentionKernel> parseAttentionKernel(llvm::StringRef text);
 
 /// Facts about a software stack: docs/calibration.md, Stacks.

@@ -88,7 +88,6 @@ private:
 
 using Ratio = Quantity<0, 0, 0, 0, 0, 0>;
 using Time = Quantity<1, 0, 0, 0, 0, 0>;
-using Frequency = Quantity<-1, 0, 0, 0, 0, 0>;
 using Bytes = Quantity<0, 1, 0, 0, 0, 0>;
 using Bandwidth = Quantity<-1, 1, 0, 0, 0, 0>;
 using Flops = Quantity<0, 0, 1, 0, 0, 0>;
@@ -106,15 +105,6 @@ using CarbonPerEnergy = Quantity<0, 0, 0, -1, 0, 1>;
 
 /// A quantity over itself is a plain number.
 inline double toDouble(Ratio r) { return r.base(); }
-
-namespace literals {
-constexpr Time operator""_s(long double v) { return Time::fromBase(v); }
-constexpr Time operator""_us(long double v) { return Time::fromBase(v / 1e6); }
-constexpr Bytes operator""_B(long double v) { return Bytes::fromBase(v); }
-constexpr Bytes operator""_B(unsigned long long v) {
-  return Bytes::fromBase(static_cast<double>(v));
-}
-} // namespace literals
 
 /// The exponents of a quantity's base units, for code that handles units at run
 /// time (parsers, printers).

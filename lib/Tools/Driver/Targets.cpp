@@ -7,7 +7,6 @@
 
 #include "dtrain/Tools/Driver/Targets.h"
 #include "dtrain/IR/Target/Load.h"
-#include "llvm/ADT/STLExtras.h"
 #include "llvm/Support/FormatVariadic.h"
 #include "llvm/Support/WithColor.h"
 #include "llvm/Support/raw_ostream.h"

@@ -19,7 +19,6 @@
 #include "dtrain/Transforms/Roll/Passes.h"
 #include "llvm/ADT/DenseSet.h"
 #include "llvm/ADT/STLExtras.h"
-#include <tuple>
 
 using namespace mlir;
 using namespace dtrain;

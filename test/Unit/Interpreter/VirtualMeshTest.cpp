@@ -6,7 +6,6 @@
 //===----------------------------------------------------------------------===//
 
 #include "dtrain/Interpreter/VirtualMesh.h"
-#include "llvm/Support/FormatVariadic.h"
 #include "gtest/gtest.h"
 #include <set>
 #include <utility>

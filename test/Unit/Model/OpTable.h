@@ -6,7 +6,7 @@
 //===----------------------------------------------------------------------===//
 ///
 /// \file
-/// Every rule of the op table (docs/reference/rules.md), with operand shapes
+/// Every rule of the op table (docs/reference/ops.md), with operand shapes
 /// that exercise it. Shapes avoid equal extents where the rule allows, and are
 /// rich in divisors so that strides abound.
 ///
