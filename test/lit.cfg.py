@@ -31,6 +31,8 @@ if lit_config.params.get("roundtrip", "0") not in ("0", "", "off"):
 llvm_config.add_tool_substitutions(
     [
         ToolSubst("dtrain-opt", extra_args=opt_arguments, unresolved="fatal"),
+        # With the dialects of test/lib.
+        ToolSubst("dtrain-test-opt", extra_args=opt_arguments, unresolved="ignore"),
         # Built later than dtrain-opt in a partial build: a test that needs one then fails by name.
         ToolSubst("dtrain-translate", unresolved="ignore"),
         ToolSubst("dtrain-lsp-server", unresolved="ignore"),
@@ -41,5 +43,5 @@ llvm_config.add_tool_substitutions(
         ToolSubst("not", unresolved="fatal"),
         ToolSubst("split-file", unresolved="fatal"),
     ],
-    [config.dtrain_tools_dir, config.llvm_tools_dir],
+    [config.dtrain_tools_dir, config.llvm_tools_dir, os.path.join(config.test_exec_root, "bin")],
 )

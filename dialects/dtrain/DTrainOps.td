@@ -8,48 +8,13 @@
 #ifndef DTRAIN_DTRAINOPS_TD
 #define DTRAIN_DTRAINOPS_TD
 
-include "dtrain/DTrainAttrs.td"
-include "dtrain/DTrainInterfaces.td"
-include "mlir/Interfaces/SideEffectInterfaces.td"
+include "dtrain/DTrainCompute.td"
 include "mlir/IR/BuiltinAttributes.td"
 
-defvar T = AnyRankedTensor;
-/// An op with a backward (lib/IR/DTrain/Backward.cpp).
-defvar Differentiable = DeclareOpInterfaceMethods<DifferentiableOpInterface>;
-
-/// A compute op. `ruleString` is its rule where all instances share one; else
-/// the op defines `getRule()`.
+/// A compute op of this dialect.
 class DTrain_ComputeOp<string m, string ruleString, dag args, dag outs,
                        list<Trait> traits = [], code extra = "">
-    : Op<DTrain_Dialect, m, !listconcat([Pure, RuleOpInterface], traits)> {
-  let arguments = !con(args, (ins
-      DefaultValuedAttr<DTrain_OriginAttr, "::dtrain::Origin::forward">:$origin,
-      OptionalAttr<DTrain_OpStateAttr>:$state));
-  let results = outs;
-  defvar shared = [{
-    ::dtrain::Rule getRule() {
-      static const ::dtrain::Rule rule = ::dtrain::parseRuleOrDie(getRuleText());
-      return rule;
-    }
-  }];
-  let extraClassDeclaration = [{
-    static ::llvm::StringRef getRuleText() { return "}] # ruleString # [{"; }
-  }] # !if(!empty(ruleString), [{ ::dtrain::Rule getRule(); }], shared) # extra;
-  string rule = ruleString;
-  string tail = "(`origin` `` $origin^)? (`state` $state^)? attr-dict `:` functional-type(operands, results)";
-  let assemblyFormat = "operands " # tail;
-}
-class OpClassIs<string c> {
-  code decl = [{ ::dtrain::OpClass getOpClass() { return ::dtrain::OpClass::}] # c # [{; } }];
-}
-/// An op whose rule has a `stat` factor (lib/IR/DTrain/Expansion.cpp).
-class Expandable<code more = ""> {
-  code decl = more # [{
-    ::llvm::LogicalResult expand(::mlir::OpBuilder &builder,
-                                 ::llvm::SmallVectorImpl<::mlir::Value> &results);
-  }];
-}
-defvar Attention = DeclareOpInterfaceMethods<AttentionOpInterface>;
+    : DTrain_RuleOp<DTrain_Dialect, m, ruleString, args, outs, traits, extra>;
 
 //===----------------------------------------------------------------------===//
 // Contractions

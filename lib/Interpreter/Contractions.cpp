@@ -5,7 +5,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "KernelSupport.h"
+#include "Kernels.h"
 #include "llvm/ADT/STLExtras.h"
 #include <cmath>
 #include <limits>

@@ -5,7 +5,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "KernelSupport.h"
+#include "Kernels.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/TypeSwitch.h"
 #include "llvm/Support/FormatVariadic.h"
@@ -121,6 +121,10 @@ SmallVector<FactorId> dtrain::except(ArrayRef<FactorId> factors,
 //===----------------------------------------------------------------------===//
 
 static llvm::Error dispatch(Operation *op, Kernel &k) {
+  if (Dialect *dialect = op->getDialect())
+    if (auto *kernels =
+            dialect->getRegisteredInterface<KernelDialectInterface>())
+      return kernels->run(op, k);
   auto done = [](auto &&run) {
     run();
     return llvm::Error::success();

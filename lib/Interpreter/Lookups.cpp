@@ -10,7 +10,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "KernelSupport.h"
+#include "Kernels.h"
 #include <cmath>
 #include <limits>
 

@@ -68,6 +68,18 @@ OpOperand *dtrain::operandWith(RuleOpInterface op, const Rule &rule,
   return nullptr;
 }
 
+ArrayRef<llvm::StringLiteral> dtrain::momentsOf(Optimizer optimizer) {
+  static constexpr llvm::StringLiteral adamw[] = {"moment1", "moment2"};
+  static constexpr llvm::StringLiteral sgd[] = {"momentum"};
+  switch (optimizer) {
+  case Optimizer::adamw:
+    return adamw;
+  case Optimizer::sgd:
+    return sgd;
+  }
+  llvm_unreachable("not an optimizer");
+}
+
 LogicalResult dtrain::expandOp(RuleOpInterface op) {
   OpBuilder b(op);
   OriginScope scope(b, op.getOrigin());

@@ -83,6 +83,12 @@ LogicalResult dtrain::verifyRuleOp(Operation *op) {
       return op->emitOpError("C1: expected a dimension below ")
              << rank << ", found " << dim.getInt();
   }
+  OpClass cls = cast<RuleOpInterface>(op).getOpClass();
+  if ((cls == OpClass::Attention || cls == OpClass::AttentionBackward) &&
+      !isa<AttentionOpInterface>(op))
+    return op->emitOpError("is of class ")
+           << stringifyOpClass(cls)
+           << " and does not say what its factors are (AttentionOpInterface)";
   llvm::Expected<BoundRule> bound = bindRule(op);
   if (!bound)
     return op->emitOpError("rule: ") << llvm::toString(bound.takeError());

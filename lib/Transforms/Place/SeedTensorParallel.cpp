@@ -115,7 +115,7 @@ static std::optional<Product> productBehind(Value v) {
 
 /// Losses over a vocabulary that may be split give way to their expansions: ops
 /// that look up labels in a factor which they need whole otherwise.
-static void expandLookups(ModuleOp module) {
+static LogicalResult expandLookups(ModuleOp module) {
   SmallVector<RuleOpInterface> found;
   module.walk([&](RuleOpInterface op) {
     Rule rule = op.getRule();
@@ -125,7 +125,10 @@ static void expandLookups(ModuleOp module) {
       found.push_back(op);
   });
   for (RuleOpInterface op : found)
-    (void)expandOp(op);
+    if (failed(expandOp(op)))
+      return op->emitOpError(
+          "has a 'stat' factor in its rule and no expansion");
+  return success();
 }
 
 namespace {
@@ -219,9 +222,8 @@ struct SeedTensorParallel
     const SeedAxis &tp = **found;
     seeds = 0;
 
-    expandLookups(module);
-    if (failed(seedAttentions(module, tp)) || failed(seedPairs(module, tp)) ||
-        failed(seedLookups(module, tp)))
+    if (failed(expandLookups(module)) || failed(seedAttentions(module, tp)) ||
+        failed(seedPairs(module, tp)) || failed(seedLookups(module, tp)))
       return signalPassFailure();
     if (seeds == 0)
       module.emitWarning("nothing to split over ")

@@ -5,6 +5,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "dtrain/IR/DTrain/Questions.h"
 #include "dtrain/Transforms/Train/Passes.h"
 #include "dtrain/Transforms/Utils/RepeatUtils.h"
 #include "llvm/ADT/BitVector.h"
@@ -125,16 +126,10 @@ void StepCompletion::replaceArguments() {
     if (tensorType(t.parameter).getElementTypeBitWidth() < 32)
       t.master = addArgument(single(t.parameter), t.parameter.getLoc(),
                              Role::master, name(t) + ".master");
-  for (Trained &t : trained) {
-    if (optimizer == Optimizer::sgd) {
+  for (Trained &t : trained)
+    for (StringRef moment : momentsOf(optimizer))
       t.moments.push_back(addArgument(single(t.parameter), t.parameter.getLoc(),
-                                      Role::moment, name(t) + ".momentum"));
-      continue;
-    }
-    for (StringRef which : {".moment1", ".moment2"})
-      t.moments.push_back(addArgument(single(t.parameter), t.parameter.getLoc(),
-                                      Role::moment, name(t) + which));
-  }
+                                      Role::moment, name(t) + "." + moment));
   for (BlockArgument argument : old)
     if (!isParameter(argument.getArgNumber()))
       move(argument);

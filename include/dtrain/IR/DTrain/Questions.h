@@ -44,6 +44,10 @@ bool isGenerated(mlir::Operation *op);
 /// The operand that has factor `f` in its rule, if one has.
 mlir::OpOperand *operandWith(RuleOpInterface op, const Rule &rule, FactorId f);
 
+/// The names of what an optimizer keeps for each parameter beside it, in the
+/// order in which its update takes them.
+llvm::ArrayRef<llvm::StringLiteral> momentsOf(Optimizer optimizer);
+
 /// Replaces the op by its expansion (RuleOpInterface::expand), of the same
 /// origin; fails where it has none.
 mlir::LogicalResult expandOp(RuleOpInterface op);

@@ -5,11 +5,19 @@
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef DTRAIN_LIB_INTERPRETER_KERNELSUPPORT_H
-#define DTRAIN_LIB_INTERPRETER_KERNELSUPPORT_H
+///
+/// \file
+/// What kernels are written with. A dialect outside dtrain brings kernels of
+/// its own by KernelDialectInterface.
+///
+//===----------------------------------------------------------------------===//
+
+#ifndef DTRAIN_INTERPRETER_KERNELSUPPORT_H
+#define DTRAIN_INTERPRETER_KERNELSUPPORT_H
 
 #include "dtrain/IR/DTrain/DTrain.h"
 #include "dtrain/Interpreter/Kernel.h"
+#include "mlir/IR/DialectInterface.h"
 
 namespace dtrain {
 
@@ -113,31 +121,18 @@ private:
 llvm::SmallVector<FactorId> except(llvm::ArrayRef<FactorId> factors,
                                    llvm::ArrayRef<FactorId> without);
 
-/// The kernels, by file.
-void runDot(Kernel &k);
-void runReduction(Kernel &k, ReductionOp op);
-void runAttention(Kernel &k, AttentionOp op);
-void runAttentionGrad(Kernel &k, AttentionGradOp op);
-void runElementwise(Kernel &k, ElementwiseOp op);
-void runUpdate(Kernel &k, UpdateOp op);
-void runSoftmax(Kernel &k);
-void runSoftmaxGrad(Kernel &k);
-void runNormalize(Kernel &k, NormalizeOp op);
-void runNormalizeGrad(Kernel &k, NormalizeGradOp op);
-void runSumExp(Kernel &k);
-llvm::Error runGather(Kernel &k);
-llvm::Error runScatterAdd(Kernel &k);
-llvm::Error runPick(Kernel &k);
-llvm::Error runCrossEntropy(Kernel &k);
-llvm::Error runCrossEntropyGrad(Kernel &k);
-llvm::Error runRotary(Kernel &k, RotaryOp op);
-void runMove(Kernel &k);
-llvm::Error runConcat(Kernel &k, ConcatOp op);
-llvm::Error runSlice(Kernel &k, SliceOp op);
-llvm::Error runPad(Kernel &k, PadOp op);
-void runConstant(Kernel &k, ConstantOp op);
-void runIota(Kernel &k, IotaOp op);
+/// The kernels of another dialect's ops: the dialect registers one
+/// (`addInterfaces`), and the interpreter and its checks run them as they run
+/// dtrain's own.
+class KernelDialectInterface
+    : public mlir::DialectInterface::Base<KernelDialectInterface> {
+public:
+  explicit KernelDialectInterface(mlir::Dialect *dialect) : Base(dialect) {}
+  /// Computes the results of `op`. Errors: no kernel, a factor that is not
+  /// there whole, an index outside the table that it looks up.
+  virtual llvm::Error run(mlir::Operation *op, Kernel &k) const = 0;
+};
 
 } // namespace dtrain
 
-#endif // DTRAIN_LIB_INTERPRETER_KERNELSUPPORT_H
+#endif // DTRAIN_INTERPRETER_KERNELSUPPORT_H
