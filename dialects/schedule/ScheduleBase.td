@@ -41,14 +41,4 @@ def Schedule_EventType : TypeDef<Schedule_Dialect, "Event"> {
   let summary = "The end of a task or of a call";
 }
 
-class Schedule_Enum<string name, string summary, list<I32EnumAttrCase> cases>
-    : I32EnumAttr<name, summary, cases> {
-  let cppNamespace = "::dtrain::schedule";
-  let genSpecializedAttr = 0;
-}
-
-def Schedule_SegmentKind : Schedule_Enum<"SegmentKind", "which part of the step a segment is", [
-    I32EnumAttrCase<"forward", 0>, I32EnumAttrCase<"backward", 1>, I32EnumAttrCase<"tail", 2>]>;
-def Schedule_SegmentKindAttr : EnumAttr<Schedule_Dialect, Schedule_SegmentKind, "segment_kind">;
-
 #endif // DTRAIN_SCHEDULEBASE_TD

@@ -76,16 +76,6 @@ inline llvm::Error requireCount(llvm::StringRef what, int64_t count) {
   return makeError("expected " + what + " >= 1, found " + llvm::Twine(count));
 }
 
-/// The accelerators of one node as an integer.
-inline llvm::Expected<int64_t> devicesPerNode(const Machine &machine) {
-  double devices = machine.node.devices.value.base();
-  if (devices >= 1 && devices <= 1e9 && devices == std::floor(devices))
-    return static_cast<int64_t>(devices);
-  return makeError("'" + machine.name +
-                   "': expected a whole number of devices per node, found " +
-                   machine.node.devices.value.str());
-}
-
 } // namespace dtrain
 
 #endif // DTRAIN_LIB_MODEL_CHECKS_H

@@ -6,6 +6,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "dtrain/Model/Machine.h"
+#include "Checks.h"
 #include "llvm/ADT/STLExtras.h"
 
 using namespace dtrain;
@@ -62,4 +63,13 @@ const PeakRate *Chip::findPeak(Precision p) const {
   const PeakRate *it = llvm::find_if(
       peaks, [p](const PeakRate &peak) { return peak.precision == p; });
   return it == peaks.end() ? nullptr : it;
+}
+
+llvm::Expected<int64_t> dtrain::devicesPerNode(const Machine &machine) {
+  double devices = machine.node.devices.value.base();
+  if (devices >= 1 && devices <= 1e9 && devices == std::floor(devices))
+    return static_cast<int64_t>(devices);
+  return makeError("'" + machine.name +
+                   "': expected a whole number of devices per node, found " +
+                   machine.node.devices.value.str());
 }

@@ -13,7 +13,6 @@
 #include <cmath>
 
 using namespace dtrain;
-using namespace dtrain::schedule;
 using llvm::formatv;
 using llvm::json::Array;
 using llvm::json::Object;

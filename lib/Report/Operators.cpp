@@ -10,49 +10,58 @@
 #include <map>
 #include <tuple>
 
-using namespace mlir;
 using namespace dtrain;
-using namespace dtrain::schedule;
 
 namespace {
 /// Visits the tasks of a scope with how often they run.
 class Counter {
 public:
-  void count(Block &scope, double times);
+  explicit Counter(const SolvedStep &solved) : solved(solved) {}
+  void count(llvm::ArrayRef<StepOp> ops, double times);
   std::vector<OperatorUse> sorted();
 
 private:
-  void add(TaskOp task, double times);
+  void add(const StepTask &task, double times);
+  const SolvedStep &solved;
   std::map<std::pair<std::string, std::string>, OperatorUse> uses;
 };
 } // namespace
 
-void Counter::add(TaskOp task, double times) {
-  std::string kind;
-  if (CommAttr comm = task.getComm())
-    kind = (stringifyCollectiveKind(comm.getValue().kind) + " " +
-            comm.getValue().axisNames())
-               .str();
-  else
-    kind = stringifyOpClass(task.getWork().getValue().cls).str();
-  OperatorUse &use = uses[{task.getName().str(), kind}];
-  use.name = task.getName().str();
+/// The class of work, or the communication and its axes, or the resource.
+static std::string kindOf(const Payload &payload) {
+  if (const auto *work = std::get_if<StepWork>(&payload))
+    return stringifyOpClass(work->cls).str();
+  if (const auto *comm = std::get_if<StepComm>(&payload))
+    return (stringifyCollectiveKind(comm->kind) + " " + comm->axisNames())
+        .str();
+  return "transfer " + std::get<StepTransfer>(payload).resource;
+}
+
+void Counter::add(const StepTask &task, double times) {
+  const Payload &payload = solved.problem.payloads[task.payload];
+  std::string kind = kindOf(payload);
+  OperatorUse &use = uses[{task.name, kind}];
+  use.name = task.name;
   use.kind = kind;
   use.count += times;
-  const TaskCost &cost = task.getCost()->getValue();
+  const PayloadCost &cost = solved.prices.costs[task.payload];
+  const EvaluatedPayload &evaluated = solved.step.payloads[task.payload];
   use.flops += cost.flops * times;
   use.bytes +=
-      (task.getComm() ? task.getComm().getValue().sent : cost.traffic) * times;
+      (std::holds_alternative<StepWork>(payload)   ? cost.traffic
+       : std::holds_alternative<StepComm>(payload) ? evaluated.sent
+                                                   : evaluated.tensor) *
+      times;
   use.time += cost.device * times;
 }
 
-void Counter::count(Block &scope, double times) {
-  for (Operation &op : scope)
-    if (auto call = dyn_cast<CallOp>(op))
-      count(call.getBody().getContents().front(),
-            times * static_cast<double>(call.getTimes()));
+void Counter::count(llvm::ArrayRef<StepOp> ops, double times) {
+  for (const StepOp &op : ops)
+    if (const StepCall *call = op.call())
+      count(solved.problem.bodies[call->body].ops,
+            times * static_cast<double>(call->times));
     else
-      add(cast<TaskOp>(op), times);
+      add(*op.task(), times);
 }
 
 std::vector<OperatorUse> Counter::sorted() {
@@ -65,9 +74,10 @@ std::vector<OperatorUse> Counter::sorted() {
   return list;
 }
 
-std::vector<OperatorUse> dtrain::operatorsOf(RankClassOp rankClass) {
-  Counter counter;
-  for (auto segment : rankClass.getContents().getOps<SegmentOp>())
-    counter.count(segment.getContents().front(), segment.getCount());
+std::vector<OperatorUse> dtrain::operatorsOf(const SolvedStep &solved,
+                                             unsigned c) {
+  Counter counter(solved);
+  for (const StepSegment &segment : solved.problem.classes[c].segments)
+    counter.count(segment.ops, runsOf(solved.step, segment));
   return counter.sorted();
 }

@@ -5,6 +5,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "dtrain/IR/Schedule/Translate.h"
 #include "dtrain/IR/Target/Load.h"
 #include "dtrain/Report/Passes.h"
 #include "dtrain/Report/Report.h"
@@ -21,32 +22,28 @@ namespace dtrain {
 #include "dtrain/Report/Passes.h.inc"
 } // namespace dtrain
 
-/// What a plan tells of the strategy that it was made for.
-static Strategy strategyOf(PlanOp plan, const Stack &stack) {
+/// What a plan says of the strategy that it was made for.
+static Strategy strategyOf(const SolvedStep &solved) {
+  const StepProblem &problem = solved.problem;
   Strategy strategy;
-  MeshAttr mesh = plan.getMesh();
   int64_t dp = 1;
-  for (auto [name, size] :
-       llvm::reverse(llvm::zip_equal(mesh.getNames(), mesh.getSizes()))) {
-    strategy.parallel.push_back({name.str(), size});
-    if (name.getValue() == "dp")
-      dp = size;
+  for (const MeshAxis &axis : llvm::reverse(problem.axes)) {
+    strategy.parallel.push_back({axis.name, axis.size});
+    if (axis.name == "dp")
+      dp = axis.size;
   }
-  strategy.globalBatch = plan.getModel().getValue().samples;
-  strategy.microBatch = strategy.globalBatch /
-                        (static_cast<int64_t>(plan.getMicroBatches()) * dp);
-  strategy.overlapDataParallel = stack.overlapDataParallel.value;
-  strategy.recompute = "none";
-  strategy.optimizer = "sgd";
-  plan.walk([&](TaskOp task) {
-    WorkAttr work = task.getWork();
-    if (task.getOrigin() == Origin::recompute)
-      strategy.recompute = "full";
-    if (work && work.getValue().cls == OpClass::Optimizer)
-      strategy.optimizer = "adamw";
-    if (work && work.getValue().cls == OpClass::Contraction)
-      strategy.precision = stringifyPrecision(work.getValue().precision).str();
-  });
+  strategy.globalBatch = solved.step.samples;
+  strategy.microBatch =
+      strategy.globalBatch / (solved.step.shape.microBatches * dp);
+  const Hiding &gradients =
+      solved.prices.hiding(Purpose::Gradient, TaskOrigin::Backward);
+  strategy.overlapDataParallel = gradients.least.base() < 1;
+  strategy.recompute = problem.recompute;
+  strategy.optimizer = problem.optimizer;
+  for (const Payload &payload : problem.payloads)
+    if (const auto *work = std::get_if<StepWork>(&payload))
+      if (work->cls == OpClass::Contraction)
+        strategy.precision = stringifyPrecision(work->precision).str();
   return strategy;
 }
 
@@ -78,8 +75,25 @@ struct ScheduleReport
     Expected<Stack> stack = loadStack(*plan.getStack(), dirs, &getContext());
     if (!stack)
       return stack.takeError();
+    FailureOr<StepProblem> problem = toStep(plan);
+    if (failed(problem))
+      return llvm::createStringError("expected a well-formed plan");
+    llvm::Expected<int64_t> perNode = devicesPerNode(*machine);
+    if (!perNode)
+      return perNode.takeError();
+    Expected<EvaluatedStep> step =
+        evaluate(*problem, problem->scale(), *perNode);
+    if (!step)
+      return step.takeError();
+    FailureOr<StepPrices> prices = pricesOf(plan, *problem);
+    if (failed(prices))
+      return llvm::createStringError("expected a priced plan");
+    Expected<StepSolution> solution = dtrain::solve(*step, *prices);
+    if (!solution)
+      return solution.takeError();
+    SolvedStep solved{*problem, *step, *prices, *solution};
     Expected<Report> report =
-        makeReport(plan, *machine, *stack, strategyOf(plan, *stack), {}, {});
+        makeReport(solved, *machine, *stack, strategyOf(solved), {}, {});
     if (!report)
       return report.takeError();
     if (format == "text")
@@ -91,7 +105,7 @@ struct ScheduleReport
     else if (format == "operators")
       printOperators(*report, os);
     else if (format == "chrome-trace")
-      return printChromeTrace(plan, os);
+      printChromeTrace(solved, os);
     else
       return llvm::createStringError("expected format text, json, csv, "
                                      "operators or chrome-trace, found '" +

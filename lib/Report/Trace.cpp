@@ -5,13 +5,11 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "dtrain/IR/Schedule/Problems.h"
 #include "dtrain/Report/Report.h"
+#include "llvm/ADT/STLExtras.h"
 #include "llvm/Support/FormatVariadic.h"
 
-using namespace mlir;
 using namespace dtrain;
-using namespace dtrain::schedule;
 
 namespace {
 /// Writes events one by one: a step may have hundreds of thousands.
@@ -57,49 +55,49 @@ private:
 };
 } // namespace
 
-/// The tail of a class, from the end of its last backward and, for what all
-/// classes begin together, back from the end of the step.
-static void writeTail(TraceWriter &writer, RankClassOp rankClass, Time end,
-                      Time step) {
-  SegmentOp tail = tailOf(rankClass);
-  if (!tail)
-    return;
-  const Span &span = tail.getSpan()->getValue();
-  int64_t stage = rankClass.getStage();
-  if (span.exposed != Time())
-    writer.event("synchronise", "communication", stage, end, span.exposed);
-  Time update = span.compute + span.host;
-  if (update != Time())
-    writer.event("update", "optimizer", stage, step - update, update);
+/// What a class does once after the events: what it waits for from the end of
+/// its last event, and what all classes begin together back from the end of the
+/// step.
+static void writeOnce(TraceWriter &writer, const SolvedStep &solved, unsigned c,
+                      Time end) {
+  const DeviceClass &deviceClass = solved.problem.classes[c];
+  for (auto [s, segment] : llvm::enumerate(deviceClass.segments)) {
+    if (segment.kind >= 0)
+      continue;
+    const Span &span = solved.solution.segments[c][s].span;
+    if (span.exposed != Time())
+      writer.event("synchronise", "communication", deviceClass.stage, end,
+                   span.exposed);
+    Time update = span.compute + span.host;
+    if (update != Time())
+      writer.event("update", "optimizer", deviceClass.stage,
+                   solved.solution.step - update, update);
+  }
 }
 
-llvm::Error dtrain::printChromeTrace(PlanOp plan, llvm::raw_ostream &os) {
-  if (!plan.getAt())
-    return llvm::createStringError("expected a solved plan: run schedule-solve "
-                                   "first");
-  PipelineProblem problem = pipelineProblem(plan);
-  llvm::Expected<PipelineSolution> solution = solve(problem);
-  if (!solution)
-    return solution.takeError();
+void dtrain::printChromeTrace(const SolvedStep &solved, llvm::raw_ostream &os) {
+  const PipelineShape &shape = solved.step.shape;
+  const PipelineSolution &solution = solved.solution.pipeline;
   TraceWriter writer(os);
-  for (auto rankClass : plan.getContents().getOps<RankClassOp>()) {
-    int64_t stage = rankClass.getStage();
+  for (auto [c, deviceClass] : llvm::enumerate(solved.problem.classes)) {
+    int64_t stage = deviceClass.stage;
     writer.name(stage);
     Time end;
-    for (int64_t chunk = 0; chunk < problem.shape.chunks; ++chunk)
-      for (bool backward : {false, true})
-        for (int64_t i = 0; i < problem.shape.microBatches; ++i) {
-          size_t index = solution->index(chunk * problem.shape.stages + stage,
-                                         {i, chunk, backward});
-          std::string name = (backward ? "B" : "F") + std::to_string(i);
-          if (problem.shape.chunks > 1)
+    for (int64_t chunk = 0; chunk < shape.chunks; ++chunk)
+      for (auto [k, kind] : llvm::enumerate(shape.kinds))
+        for (int64_t i = 0; i < shape.microBatches; ++i) {
+          size_t index = solution.index(chunk * shape.stages + stage,
+                                        {i, chunk, static_cast<unsigned>(k)});
+          // "F3", "B3.1": the kind's initial, micro-batch and chunk.
+          std::string name = llvm::StringRef(kind.name).take_front().upper() +
+                             std::to_string(i);
+          if (shape.chunks > 1)
             name += "." + std::to_string(chunk);
-          Time start = solution->starts[index];
-          writer.event(name, backward ? "backward" : "forward", stage, start,
-                       solution->ends[index] - start);
-          end = std::max(end, solution->ends[index]);
+          Time start = solved.solution.before + solution.starts[index];
+          Time stop = solved.solution.before + solution.ends[index];
+          writer.event(name, kind.name, stage, start, stop - start);
+          end = std::max(end, stop);
         }
-    writeTail(writer, rankClass, end, plan.getAt()->getValue().duration);
+    writeOnce(writer, solved, c, end);
   }
-  return llvm::Error::success();
 }

@@ -55,6 +55,9 @@ static void buildSchedule(OpPassManager &pm, const PipelineSettings &settings) {
   ConvertDTrainToScheduleOptions convert;
   convert.name = settings.name;
   convert.order = settings.order;
+  convert.optimizer = stringifyOptimizer(settings.optimizer).str();
+  convert.recompute =
+      settings.recompute == RecomputeMode::full ? "full" : "none";
   pm.addPass(createConvertDTrainToSchedule(convert));
   pm.addPass(createScheduleVerify());
 }

@@ -11,6 +11,7 @@
 ///
 //===----------------------------------------------------------------------===//
 
+#include "dtrain/IR/Schedule/Translate.h"
 #include "dtrain/IR/Target/Load.h"
 #include "dtrain/Import/ONNX/Import.h"
 #include "dtrain/Model/Compute/Compute.h"
@@ -20,6 +21,7 @@
 #include "dtrain/Tools/Pipeline.h"
 #include "dtrain/Tools/Registration.h"
 #include "mlir/IR/MLIRContext.h"
+#include "mlir/Parser/Parser.h"
 #include "mlir/Pass/PassManager.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/FileSystem.h"
@@ -158,14 +160,61 @@ void BM_PriceOneOp(benchmark::State &state) {
 }
 BENCHMARK(BM_PriceOneOp);
 
+/// GPT-3 on 1,024 devices, once more with another memory bandwidth: its problem
+/// and its evaluation are kept.
+void BM_RepriceGpt3On1024(benchmark::State &state) {
+  NetworkFile file(gpt3(96));
+  std::vector<const char *> args = {file.path().c_str(),
+                                    "--target",
+                                    "a100-80gb-dgx-ib",
+                                    "--devices",
+                                    "1024",
+                                    "--parallel",
+                                    "tp=8,pp=8,dp=16",
+                                    "--global-batch",
+                                    "1536",
+                                    "--micro-batch",
+                                    "1",
+                                    "--bind",
+                                    "seq=2048",
+                                    "--recompute",
+                                    "full",
+                                    "--to",
+                                    "schedule"};
+  auto context = makeContext();
+  std::string text =
+      valueOf(runEstimate(valueOf(parseEstimate(args)), context.get()));
+  auto module = mlir::parseSourceString<mlir::ModuleOp>(text, context.get());
+  auto plan = *module->getOps<schedule::PlanOp>().begin();
+  StepProblem problem = *schedule::toStep(plan);
+  auto machineFound =
+      valueOf(findMachine("a100-80gb-dgx-ib", {}, context.get()));
+  auto stackFound = valueOf(findStack("megatron-core", {}, context.get()));
+  Machine machine = toModel(machineFound.record, machineFound.name);
+  Stack stack = toModel(stackFound.record, stackFound.name);
+  EvaluatedStep step = valueOf(
+      evaluate(problem, problem.scale(), valueOf(devicesPerNode(machine))));
+  auto graph = valueOf(PipelineGraph::get(step.shape, *problem.order));
+  Bandwidth bandwidth = machine.chip.memoryBandwidth.value;
+  double faster = 1;
+  for (auto _ : state) {
+    faster = faster == 1 ? 1.25 : 1;
+    machine.chip.memoryBandwidth.value = bandwidth * faster;
+    StepPrices prices = valueOf(price(step, machine, stack));
+    StepSolution solution = valueOf(solve(step, prices, graph));
+    benchmark::DoNotOptimize(totalsOf(step, prices, solution));
+  }
+}
+BENCHMARK(BM_RepriceGpt3On1024)->Unit(benchmark::kMicrosecond);
+
 /// 512 micro-batches through 64 stages: 65,536 events.
 void BM_SolvePipeline64x512(benchmark::State &state) {
   PipelineProblem problem;
-  problem.shape = {/*stages=*/64, /*chunks=*/1, /*microBatches=*/512};
-  problem.forward.assign(64, Time::fromBase(1));
-  problem.backward.assign(64, Time::fromBase(2));
-  problem.forwardTransfer.assign(63, Time::fromBase(0.125));
-  problem.backwardTransfer.assign(63, Time::fromBase(0.125));
+  problem.shape.stages = 64;
+  problem.shape.microBatches = 512;
+  problem.durations = {std::vector<Time>(64, Time::fromBase(1)),
+                       std::vector<Time>(64, Time::fromBase(2))};
+  problem.transfers.assign(2, std::vector<Time>(63, Time::fromBase(0.125)));
   problem.order = &oneForwardOneBackwardOrder();
   for (auto _ : state)
     benchmark::DoNotOptimize(valueOf(solve(problem)));

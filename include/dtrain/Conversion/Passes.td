@@ -26,6 +26,8 @@ def ConvertDTrainToSchedule : Pass<"convert-dtrain-to-schedule", "::mlir::Module
     is each stage's tail. Memory comes from the live ranges of values.
   }];
   let options = [
+    Option<"optimizer", "optimizer", "std::string", "", "The optimizer, for the report">,
+    Option<"recompute", "recompute", "std::string", "", "What backward computes again, for the report">,
     Option<"name", "name", "std::string", "\"step\"", "Name of the model">,
     Option<"order", "order", "std::string", "\"1f1b\"",
            "Order of the micro-batches: gpipe, 1f1b or interleaved">,

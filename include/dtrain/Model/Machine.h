@@ -18,6 +18,7 @@
 #include "dtrain/Support/Quantity.h"
 #include "llvm/ADT/ArrayRef.h"
 #include "llvm/ADT/SmallVector.h"
+#include "llvm/Support/Error.h"
 #include <optional>
 #include <string>
 
@@ -171,6 +172,9 @@ struct Machine {
   Site site;
   Finance finance;
 };
+
+/// The accelerators of one node. Fails where the figure is no whole number.
+llvm::Expected<int64_t> devicesPerNode(const Machine &machine);
 
 /// Which attention kernel a stack runs.
 enum class AttentionKernel : uint8_t {

@@ -14,7 +14,7 @@
 #ifndef DTRAIN_REPORT_REPORT_H
 #define DTRAIN_REPORT_REPORT_H
 
-#include "dtrain/IR/Schedule/Schedule.h"
+#include "dtrain/Model/Step/Solve.h"
 #include "dtrain/Model/Tco/Tco.h"
 #include "llvm/Support/JSON.h"
 
@@ -68,9 +68,17 @@ struct OperatorUse {
   }
 };
 
+/// A step with its prices and its solution.
+struct SolvedStep {
+  const StepProblem &problem;
+  const EvaluatedStep &step;
+  const StepPrices &prices;
+  const StepSolution &solution;
+};
+
 /// The tasks of one class of devices in one step, by op and kind, those that
-/// take longest first. The plan is solved.
-std::vector<OperatorUse> operatorsOf(schedule::RankClassOp rankClass);
+/// take longest first.
+std::vector<OperatorUse> operatorsOf(const SolvedStep &solved, unsigned c);
 
 /// Tasks that are alike are priced once.
 struct Reuse {
@@ -81,22 +89,28 @@ struct Reuse {
   double rate() const { return tasks == 0 ? 0 : 1 - priced / tasks; }
 };
 
+/// What is trained, and on how much in one step.
+struct ReportedModel {
+  std::string name;
+  int64_t parameters = 0, layers = 0, samples = 0, tokens = 0;
+};
+
 struct Report {
-  schedule::ModelFacts model;
+  ReportedModel model;
   std::string target, stack, order;
   int64_t devices = 1, microBatches = 1, chunks = 1;
   Strategy strategy;
   Time step;
   Flops modelFlops, hardwareFlops;
   /// Of the class of devices that is busiest.
-  schedule::Breakdown breakdown;
+  Breakdown breakdown;
   int64_t criticalStage = 0;
   /// Bytes that a device of the busiest class sends in one step, by axis.
   std::vector<std::pair<std::string, Bytes>> sent;
   double mfu = 0, hfu = 0;
   Bytes capacity;
   /// Of the class of devices that is fullest.
-  schedule::Footprint memory;
+  Footprint memory;
   int64_t fullestStage = 0;
   /// Of a device of the busiest class.
   std::vector<OperatorUse> operators;
@@ -121,11 +135,12 @@ struct Report {
   }
 };
 
-/// Evaluates a solved plan. Errors: an unsolved plan, a figure the machine
-/// lacks, work faster than the machine's peak, tokens asked of a model without,
-/// a result that is not finite.
-llvm::Expected<Report> makeReport(schedule::PlanOp plan, const Machine &machine,
-                                  const Stack &stack, const Strategy &strategy,
+/// Evaluates a solved step. Errors: a figure the machine lacks, work faster than
+/// the machine's peak, tokens asked of a model without, a result that is not
+/// finite.
+llvm::Expected<Report> makeReport(const SolvedStep &solved,
+                                  const Machine &machine, const Stack &stack,
+                                  const Strategy &strategy,
                                   const RunLength &length,
                                   std::vector<Assumption> assumptions);
 
@@ -143,8 +158,7 @@ void printCsv(const Report &report, llvm::raw_ostream &os);
 /// The report's operators as a table, and its reuse.
 void printOperators(const Report &report, llvm::raw_ostream &os);
 /// The pipeline's events in the Trace Event Format, times in microseconds.
-/// Fails on an unsolved plan.
-llvm::Error printChromeTrace(schedule::PlanOp plan, llvm::raw_ostream &os);
+void printChromeTrace(const SolvedStep &solved, llvm::raw_ostream &os);
 
 } // namespace dtrain
 

@@ -27,7 +27,7 @@ namespace {
 /// What the calls of a body add to the memory of their segment.
 struct BodyFacts {
   /// Attention scores and elements with dropout of one trip's forward.
-  double scores = 0, dropped = 0;
+  Amount<Ratio> scores, dropped;
   /// Whether anything but the carried input outlives a trip.
   bool keepsInside = false;
 };
@@ -36,7 +36,9 @@ class Converter {
 public:
   Converter(Program &program, Accumulations &accumulations, Stages &stages)
       : program(program), stages(stages), accumulations(accumulations),
-        payloads(program, accumulations), memory(program, accumulations),
+        sizes(program.main->getParentOfType<ModuleOp>(), program),
+        payloads(program, accumulations, sizes),
+        memory(program, accumulations, sizes),
         builder(program.main.getContext()) {}
 
   FailureOr<PlanOp> convert(StringRef name, StringRef order, StringRef axis);
@@ -50,7 +52,8 @@ private:
   LogicalResult convertSegment(int64_t stage, int64_t chunk, bool backward);
   LogicalResult convertTail(int64_t stage);
   void collectTails();
-  Value createTask(Operation *op, Attribute payload, ValueRange after);
+  Value createTask(Operation *op, Attribute payload, ValueRange after,
+                   StringRef during = "");
   /// Tasks and calls of `ops` at the insertion point.
   LogicalResult convertOps(ArrayRef<Operation *> ops);
   /// The calls of a repeat at the insertion point, and the event of the last.
@@ -59,12 +62,12 @@ private:
   FailureOr<BodyOp> bodyOf(RepeatOp repeat, ArrayRef<Operation *> ops,
                            StringRef suffix);
   FailureOr<Attribute> payloadOf(Operation *op);
-  SegmentOp createSegment(SegmentKind kind, int64_t chunk, int64_t count);
-  LogicalResult setSpace(SegmentOp segment, ArrayRef<Operation *> ops,
-                         const Space &kept, const DenseSet<Value> &savedValues);
+  SegmentOp createSegment(StringRef name, int64_t chunk, int64_t count);
+  void setSpace(SegmentOp segment, ArrayRef<Operation *> ops,
+                const StepSpace &kept, const DenseSet<Value> &savedValues);
   /// Values that backward ops read and forward ops of the chunk made.
   struct Saved {
-    Space space;
+    StepSpace space;
     DenseSet<Value> values;
     DenseSet<Operation *> repeats;
   };
@@ -76,6 +79,7 @@ private:
   Program &program;
   Stages &stages;
   Accumulations &accumulations;
+  Sizes sizes;
   Payloads payloads;
   Memory memory;
   OpBuilder builder;
@@ -137,9 +141,13 @@ ModelFacts Converter::modelFacts(StringRef name) {
     RankedTensorType type = tensorType(input);
     if (type.getRank() < 2)
       continue;
-    model.samples = type.getDimSize(0) * type.getDimSize(1);
-    if (type.getRank() == 3 && type.getElementType().isInteger())
-      model.tokens = model.samples * type.getDimSize(2);
+    Extent microBatches;
+    microBatches.size = kMicroBatches;
+    model.samples = {microBatches, sizes.of(input, 1)};
+    if (type.getRank() == 3 && type.getElementType().isInteger()) {
+      model.tokens = model.samples;
+      model.tokens.push_back(sizes.of(input, 2));
+    }
     break;
   }
   return model;
@@ -164,12 +172,14 @@ static Origin originOf(Operation *op) {
   return cast<CommOpInterface>(op).getOrigin();
 }
 
-Value Converter::createTask(Operation *op, Attribute payload,
-                            ValueRange after) {
+Value Converter::createTask(Operation *op, Attribute payload, ValueRange after,
+                            StringRef during) {
   return TaskOp::create(builder, op->getLoc(), EventType::get(op->getContext()),
                         op->getName().getIdentifier(), after, payload,
                         OriginAttr::get(op->getContext(), originOf(op)),
-                        CostAttr(), AtAttr());
+                        CostAttr(), AtAttr(), IntegerAttr(),
+                        during.empty() ? StringAttr()
+                                       : builder.getStringAttr(during));
 }
 
 LogicalResult Converter::convertOps(ArrayRef<Operation *> ops) {
@@ -201,18 +211,34 @@ LogicalResult Converter::convertOps(ArrayRef<Operation *> ops) {
   return success();
 }
 
+/// `times` of each term of `sum`.
+static void addTimes(Sum &to, const Sum &sum, double times) {
+  for (Product term : sum.terms) {
+    term.coef *= times;
+    to.add(term);
+  }
+}
+
+/// The attention scores of a core: sequences, heads, queries, keys.
+static Product scoresOf(const AttentionExtents &attention) {
+  Product scores{1, {}};
+  for (const Extents &side : ArrayRef(attention.sides).take_front(5))
+    llvm::append_range(scores.extents, side);
+  return scores;
+}
+
 /// Adds the attention scores and the elements with dropout of the forward tasks
 /// of `scope`: what a stack may keep of them for backward.
-static void addKeptByStack(Block &scope, double &scores, double &dropped) {
+static void addKeptByStack(Block &scope, Amount<Ratio> &scores,
+                           Amount<Ratio> &dropped) {
   for (auto task : scope.getOps<TaskOp>()) {
     WorkAttr work = task.getWork();
     if (!work || task.getOrigin() != Origin::forward)
       continue;
-    const AttentionShape &a = work.getValue().attention;
     if (work.getValue().cls == OpClass::Attention)
-      scores += double(a.batch) * a.heads * a.queryLength * a.keyLength;
+      scores.add(scoresOf(work.getValue().attention));
     if (work.getValue().dropout == ResidualDropout::Forward)
-      dropped += work.getValue().elements;
+      addTimes(dropped, work.getValue().elements, 1);
   }
 }
 
@@ -276,13 +302,12 @@ const BodyFacts &Converter::factsOf(RepeatOp repeat) {
 // Segments
 //===----------------------------------------------------------------------===//
 
-SegmentOp Converter::createSegment(SegmentKind kind, int64_t chunk,
+SegmentOp Converter::createSegment(StringRef name, int64_t chunk,
                                    int64_t count) {
   auto segment = SegmentOp::create(
-      builder, program.main.getLoc(),
-      SegmentKindAttr::get(builder.getContext(), kind),
+      builder, program.main.getLoc(), builder.getStringAttr(name),
       builder.getI64IntegerAttr(chunk), builder.getI64IntegerAttr(count),
-      SpaceAttr::get(builder.getContext(), Space()), SpanAttr());
+      SpaceAttr::get(builder.getContext(), StepSpace()), SpanAttr());
   return segment;
 }
 
@@ -302,13 +327,10 @@ void Converter::save(Value value, Saved &saved, bool asLogits) {
     return saveOutputs(repeat, saved);
   if (!saved.values.insert(storage).second)
     return;
-  Bytes bytes = localBytes(storage.getType());
   if (asLogits)
-    saved.space.logits += toDouble(
-        bytes /
-        Bytes::fromBase(elementBytes(tensorType(storage).getElementType())));
+    saved.space.logits.add(sizes.local(storage, 1));
   else
-    saved.space.saved += bytes;
+    saved.space.saved.add(memory.bytesOf(storage));
 }
 
 void Converter::saveOutputs(RepeatOp repeat, Saved &saved) {
@@ -320,23 +342,27 @@ void Converter::saveOutputs(RepeatOp repeat, Saved &saved) {
   llvm::SmallBitVector isCarrySaved(carries);
   // What one trip carries out, the next carries in: it is kept once. The first
   // and the last are values of the micro-batch.
-  auto saveBetweenTrips = [&](unsigned carry, Bytes row) {
+  auto saveRows = [&](Value value, int64_t rows) {
+    Product bytes = memory.bytesOf(value);
+    bytes.coef *= static_cast<double>(rows);
+    if (rows > 0)
+      saved.space.saved.add(bytes);
+  };
+  auto saveBetweenTrips = [&](unsigned carry, Value value) {
     if (!isCarrySaved.test(carry))
-      saved.space.saved += row * static_cast<double>(repeat.getTripCount() - 1);
+      saveRows(value, repeat.getTripCount() - 1);
     isCarrySaved.set(carry);
   };
   ValueRange outputs = returned.drop_front(carries + repeat.getInout().size());
-  for (auto [output, value] : llvm::zip_equal(repeat.getOutputs(), outputs)) {
+  for (Value value : outputs) {
     Value storage = storageOf(value);
     if (!seen.insert(storage).second)
       continue;
-    Bytes bytes = localBytes(output.getType());
-    Bytes row = bytes / static_cast<double>(repeat.getTripCount());
     if (auto argument = dyn_cast<BlockArgument>(storage)) {
       // Rows of parameters and shared tensors are held anyway.
       if (argument.getArgNumber() >= carries)
         continue;
-      saveBetweenTrips(argument.getArgNumber(), row);
+      saveBetweenTrips(argument.getArgNumber(), value);
       save(repeat.getCarry()[argument.getArgNumber()], saved);
       continue;
     }
@@ -344,16 +370,17 @@ void Converter::saveOutputs(RepeatOp repeat, Saved &saved) {
     for (unsigned carry = 0; carry < carries && !isCarried; ++carry)
       if (storageOf(returned[carry]) == storage) {
         isCarried = true;
-        saveBetweenTrips(carry, row);
+        saveBetweenTrips(carry, value);
         save(repeat.getResult(carry), saved);
       }
     if (!isCarried)
-      saved.space.saved += bytes;
+      saveRows(value, repeat.getTripCount());
   }
   const BodyFacts &fact = factsOf(repeat);
   if (fact.keepsInside) {
-    saved.space.scores += fact.scores * repeat.getTripCount();
-    saved.space.dropped += fact.dropped * repeat.getTripCount();
+    double trips = static_cast<double>(repeat.getTripCount());
+    addTimes(saved.space.scores, fact.scores, trips);
+    addTimes(saved.space.dropped, fact.dropped, trips);
   }
 }
 
@@ -377,9 +404,9 @@ Converter::Saved Converter::collectSaved(ArrayRef<Operation *> backward) {
   return saved;
 }
 
-LogicalResult Converter::setSpace(SegmentOp segment, ArrayRef<Operation *> ops,
-                                  const Space &kept,
-                                  const DenseSet<Value> &savedValues) {
+void Converter::setSpace(SegmentOp segment, ArrayRef<Operation *> ops,
+                         const StepSpace &kept,
+                         const DenseSet<Value> &savedValues) {
   auto isKept = [&](Value v) {
     Operation *def = v.getDefiningOp();
     if (auto repeat = dyn_cast_or_null<RepeatOp>(def))
@@ -387,22 +414,18 @@ LogicalResult Converter::setSpace(SegmentOp segment, ArrayRef<Operation *> ops,
         return true;
     return savedValues.contains(v) || accumulations.contains(def);
   };
-  llvm::Expected<Space> space = memory.spaceOf(ops, {}, isKept);
-  if (!space)
-    return program.main.emitError() << llvm::toString(space.takeError());
-  space->saved = kept.saved;
-  space->logits = kept.logits;
-  space->scores = kept.scores;
-  space->dropped = kept.dropped;
-  space->weights = memory.weightsOf(ops);
+  StepSpace space = kept;
+  space.workspace = memory.workspaceOf(ops, {}, isKept);
+  space.weights = memory.weightsOf(ops);
   auto consider = [&](TaskOp task) {
     WorkAttr work = task.getWork();
-    if (!work || work.getValue().attention.queryLength <= 1)
+    if (!work || (work.getValue().cls != OpClass::Attention &&
+                  work.getValue().cls != OpClass::AttentionBackward))
       return;
-    const AttentionShape &a = work.getValue().attention;
-    space->layerScores =
-        std::max(space->layerScores,
-                 double(a.batch) * a.heads * a.queryLength * a.keyLength);
+    Amount<Ratio> scores;
+    scores.add(scoresOf(work.getValue().attention));
+    if (!llvm::is_contained(space.layerScores.moments, scores))
+      space.layerScores.moments.push_back(std::move(scores));
   };
   for (Operation &op : segment.getContents().getOps()) {
     if (auto task = dyn_cast<TaskOp>(op))
@@ -411,8 +434,7 @@ LogicalResult Converter::setSpace(SegmentOp segment, ArrayRef<Operation *> ops,
       for (auto task : call.getBody().getContents().getOps<TaskOp>())
         consider(task);
   }
-  segment.setSpaceAttr(SpaceAttr::get(builder.getContext(), *space));
-  return success();
+  segment.setSpaceAttr(SpaceAttr::get(builder.getContext(), space));
 }
 
 LogicalResult Converter::convertSegment(int64_t stage, int64_t chunk,
@@ -420,9 +442,8 @@ LogicalResult Converter::convertSegment(int64_t stage, int64_t chunk,
   OpBuilder::InsertionGuard guard(builder);
   const SegmentOps &ops =
       backward ? stages.backward(stage, chunk) : stages.forward(stage, chunk);
-  SegmentOp segment =
-      createSegment(backward ? SegmentKind::backward : SegmentKind::forward,
-                    chunk, plan.getMicroBatches());
+  SegmentOp segment = createSegment(plan.getShape().kinds[backward].name, chunk,
+                                    plan.getMicroBatches());
   builder.createBlock(&segment.getContents());
   // Views and free transitions carry dependences between the segment's ops.
   if (failed(convertOps(ops.ops)))
@@ -431,23 +452,25 @@ LogicalResult Converter::convertSegment(int64_t stage, int64_t chunk,
   // Outside of repeats nothing is computed again.
   addKeptByStack(segment.getContents().front(), saved.space.scores,
                  saved.space.dropped);
-  return setSpace(segment, ops.ops, backward ? Space() : saved.space,
-                  saved.values);
+  setSpace(segment, ops.ops, backward ? StepSpace() : saved.space,
+           saved.values);
+  return success();
 }
 
 LogicalResult Converter::convertTail(int64_t stage) {
   OpBuilder::InsertionGuard guard(builder);
-  SegmentOp segment = createSegment(SegmentKind::tail, 0, 1);
+  SegmentOp segment = createSegment("tail", 0, 1);
   builder.createBlock(&segment.getContents());
-  FailureOr<std::vector<TailGroup>> groups =
-      groupTail(tails[stage], [&](Operation *op) { return payloadOf(op); });
+  FailureOr<std::vector<TailGroup>> groups = groupTail(
+      program, tails[stage], [&](Operation *op) { return payloadOf(op); });
   if (failed(groups))
     return failure();
   SmallVector<Value> events;
   for (const TailGroup &group : *groups) {
     SmallVector<Value> after = llvm::map_to_vector(
         group.after, [&](unsigned before) { return events[before]; });
-    events.push_back(createTask(group.first, group.payload, after));
+    events.push_back(
+        createTask(group.first, group.payload, after, group.during));
   }
   return success();
 }
@@ -500,11 +523,18 @@ FailureOr<PlanOp> Converter::convert(StringRef name, StringRef order,
       builder.getI64IntegerAttr(stages.numChunks()), program.mesh,
       program.pipeline ? builder.getStringAttr(axis) : StringAttr(),
       ModelAttr::get(builder.getContext(), modelFacts(name)), StringAttr(),
-      StringAttr(), AtAttr());
+      StringAttr(), AtAttr(), ArrayAttr(), DictionaryAttr(), ArrayAttr(),
+      DictionaryAttr(), ArrayAttr(), ArrayAttr(), FiguresAttr(), ArrayAttr(),
+      StringAttr(), StringAttr());
   builder.createBlock(&plan.getContents());
   for (int64_t stage = 0; stage < program.numStages(); ++stage)
     if (failed(convertClass(stage)))
       return failure();
+  // The order matters: products and divisions are of sizes that are used.
+  plan.setSizesAttr(sizes.sizesAttr(builder));
+  plan.setFixedAttr(sizes.fixedAttr(builder));
+  plan.setProductsAttr(sizes.productsAttr(builder));
+  plan.setDivisionsAttr(sizes.divisionsAttr(builder));
   return plan;
 }
 
@@ -522,8 +552,13 @@ struct ConvertDTrainToSchedule
     Accumulations accumulations(module, *program);
     Stages stages(*program);
     Converter converter(*program, accumulations, stages);
-    if (failed(converter.convert(name, order, axis)))
+    FailureOr<PlanOp> plan = converter.convert(name, order, axis);
+    if (failed(plan))
       return signalPassFailure();
+    if (!optimizer.empty())
+      plan->setOptimizer(StringRef(optimizer));
+    if (!recompute.empty())
+      plan->setRecompute(StringRef(recompute));
     for (auto func : llvm::make_early_inc_range(module.getOps<func::FuncOp>()))
       func.erase();
     setPhase(module, Phase::schedule);

@@ -5,7 +5,6 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "dtrain/Model/Memory/Memory.h"
 #include "Program.h"
 #include "dtrain/IR/DTrain/Questions.h"
 #include "llvm/ADT/MapVector.h"
@@ -15,17 +14,22 @@ using namespace mlir;
 using namespace dtrain;
 using namespace dtrain::conversion;
 
-void Memory::hold(Type type, Bytes schedule::State::*field) {
-  Bytes bytes = localBytes(type);
-  Coords on = program.holders(type);
+Product Memory::bytesOf(Value value) {
+  return sizes.local(value, elementBytes(tensorType(value).getElementType()));
+}
+
+void Memory::hold(Value value, Amount<Bytes> StepState::*field) {
+  Product bytes = bytesOf(value);
+  Coords on = program.holders(value.getType());
   if (on.empty())
     llvm::append_range(on, llvm::seq<int64_t>(program.numStages()));
   for (int64_t stage : on)
-    states[stage].*field += bytes;
+    (states[stage].*field).add(bytes);
 }
 
-Memory::Memory(Program &program, const Accumulations &accumulations)
-    : program(program), accumulations(accumulations),
+Memory::Memory(Program &program, const Accumulations &accumulations,
+               Sizes &sizes)
+    : program(program), accumulations(accumulations), sizes(sizes),
       states(program.numStages()) {
   for (BlockArgument argument : program.main.getArguments()) {
     std::optional<Role> role = roleOf(program.main, argument.getArgNumber());
@@ -33,18 +37,18 @@ Memory::Memory(Program &program, const Accumulations &accumulations)
       continue;
     switch (*role) {
     case Role::parameter:
-      hold(argument.getType(), &schedule::State::parameters);
+      hold(argument, &StepState::parameters);
       break;
     case Role::master:
     case Role::moment:
-      hold(argument.getType(), &schedule::State::optimizer);
+      hold(argument, &StepState::optimizer);
       break;
     case Role::accumulator:
-      hold(argument.getType(), &schedule::State::gradients);
+      hold(argument, &StepState::gradients);
       break;
     case Role::input:
     case Role::label:
-      hold(argument.getType(), &schedule::State::inputs);
+      hold(argument, &StepState::inputs);
       break;
     }
   }
@@ -55,11 +59,11 @@ Memory::Memory(Program &program, const Accumulations &accumulations)
       return !isa<func::ReturnOp>(user);
     });
     if (cast<RankedTensorType>(sum.getType()).getRank() > 0 && isRead)
-      hold(sum.getType(), &schedule::State::gradients);
+      hold(sum, &StepState::gradients);
   }
 }
 
-llvm::Expected<schedule::Space> Memory::spaceOf(RepeatOp repeat) {
+const Peak<Bytes> &Memory::workspaceOf(RepeatOp repeat) {
   func::FuncOp body = repeat.getBody();
   SmallVector<Operation *> ops =
       repeat.getTripCount() == 1 ? opsOfLastTrip(repeat) : opsOfTrip(repeat);
@@ -70,12 +74,9 @@ llvm::Expected<schedule::Space> Memory::spaceOf(RepeatOp repeat) {
   DenseSet<Value> kept;
   for (Value v : ret->getOperands().drop_front(repeat.getCarry().size()))
     kept.insert(storageOf(v));
-  llvm::Expected<schedule::Space> space =
-      spaceOf(ops, body.getArguments().take_front(repeat.getCarry().size()),
-              [&](Value v) { return kept.contains(v); });
-  if (!space)
-    return space.takeError();
-  return bodies[ops] = *space;
+  return bodies[ops] = workspaceOf(
+             ops, body.getArguments().take_front(repeat.getCarry().size()),
+             [&](Value v) { return kept.contains(v); });
 }
 
 void Memory::collectWeights(Operation *op, Shapes &shapes) {
@@ -94,38 +95,60 @@ void Memory::collectWeights(Operation *op, Shapes &shapes) {
     Operation *product = storageOf(gradient).getDefiningOp();
     if (isOfClass(product, OpClass::Contraction) &&
         llvm::none_of(product->getOperands(), isOfLoss))
-      shapes.insert(localShapeOf(tensorType(gradient)));
+      shapes.try_emplace(localShapeOf(tensorType(gradient)), gradient);
   }
 }
 
-double Memory::weightsOf(ArrayRef<Operation *> ops) {
+Amount<Ratio> Memory::weightsOf(ArrayRef<Operation *> ops) {
   Shapes shapes;
   for (Operation *op : ops)
     collectWeights(op, shapes);
-  double elements = 0;
-  for (ArrayRef<int64_t> shape : shapes) {
-    double product = 1;
-    for (int64_t extent : shape)
-      product *= static_cast<double>(extent);
-    elements += product;
-  }
+  Amount<Ratio> elements;
+  for (auto &[shape, gradient] : shapes)
+    elements.add(sizes.local(gradient, 1));
   return elements;
 }
 
-llvm::Expected<schedule::Space>
-Memory::spaceOf(ArrayRef<Operation *> ops, ValueRange arriving,
-                llvm::function_ref<bool(Value)> isKept) {
-  llvm::MapVector<Value, LiveRange> ranges;
-  std::vector<LiveRange> all;
-  schedule::Space space;
+namespace {
+/// A buffer that lives from position `begin` until before `end`.
+struct LiveBuffer {
+  Product bytes;
+  int64_t begin, end;
+};
+} // namespace
+
+/// Whether `a` is at most `b` under every scale.
+static bool isWithin(const Sum &a, const Sum &b) {
+  return llvm::all_of(a.terms, [&](const Product &term) {
+    return llvm::any_of(b.terms, [&](const Product &other) {
+      return other.extents == term.extents && other.coef >= term.coef;
+    });
+  });
+}
+
+/// Adds a moment, if no other needs as much under every scale.
+static void addMoment(Peak<Bytes> &peak, Amount<Bytes> moment) {
+  if (llvm::any_of(peak.moments, [&](const Amount<Bytes> &other) {
+        return isWithin(moment, other);
+      }))
+    return;
+  llvm::erase_if(peak.moments, [&](const Amount<Bytes> &other) {
+    return isWithin(other, moment);
+  });
+  peak.moments.push_back(std::move(moment));
+}
+
+Peak<Bytes> Memory::workspaceOf(ArrayRef<Operation *> ops, ValueRange arriving,
+                                llvm::function_ref<bool(Value)> isKept) {
+  llvm::MapVector<Value, LiveBuffer> buffers;
+  std::map<int64_t, const Peak<Bytes> *> inside;
   auto define = [&](Value v, int64_t begin, int64_t end) {
     if (storageOf(v) == v && !isKept(v))
-      ranges.insert({v, LiveRange{MemoryCategory::Workspace,
-                                  localBytes(v.getType()), begin, end}});
+      buffers.insert({v, LiveBuffer{bytesOf(v), begin, end}});
   };
   auto use = [&](ValueRange values, int64_t end) {
     for (Value v : values)
-      if (auto *it = ranges.find(storageOf(v)); it != ranges.end())
+      if (auto *it = buffers.find(storageOf(v)); it != buffers.end())
         it->second.end = end;
   };
   for (Value v : arriving)
@@ -134,11 +157,7 @@ Memory::spaceOf(ArrayRef<Operation *> ops, ValueRange arriving,
     int64_t now = position;
     auto repeat = dyn_cast<RepeatOp>(op);
     if (repeat) {
-      llvm::Expected<schedule::Space> inside = spaceOf(repeat);
-      if (!inside)
-        return inside.takeError();
-      all.push_back(
-          {MemoryCategory::Workspace, inside->workspace, now, now + 1});
+      inside[now] = &workspaceOf(repeat);
       // What is carried lives in the body from its arrival to its last use, as
       // if the iterations were written out.
       unsigned carried = repeat.getCarry().size();
@@ -156,11 +175,23 @@ Memory::spaceOf(ArrayRef<Operation *> ops, ValueRange arriving,
       if (!isGenerated(op))
         define(v, now, now + 1);
   }
-  for (auto &[value, range] : ranges)
-    all.push_back(range);
-  llvm::Expected<MemoryUse> peak = peakOf(all);
-  if (!peak)
-    return peak.takeError();
-  space.workspace = peak->total();
-  return space;
+  Peak<Bytes> peak;
+  for (int64_t now = 0; now <= static_cast<int64_t>(ops.size()); ++now) {
+    Amount<Bytes> moment;
+    for (auto &[value, buffer] : buffers)
+      if (buffer.begin <= now && now < buffer.end)
+        moment.add(buffer.bytes);
+    auto it = inside.find(now);
+    if (it == inside.end()) {
+      addMoment(peak, std::move(moment));
+      continue;
+    }
+    for (const Amount<Bytes> &other : it->second->moments) {
+      Amount<Bytes> both = moment;
+      for (const Product &term : other.terms)
+        both.add(term);
+      addMoment(peak, std::move(both));
+    }
+  }
+  return peak;
 }

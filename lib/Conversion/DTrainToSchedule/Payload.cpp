@@ -71,23 +71,61 @@ FailureOr<dtrain::OpState> Payloads::stateOf(RuleOpInterface op,
                       statesOf(op->getResults(), program.mesh), complain);
 }
 
-/// The local shape of an attention core.
-static AttentionShape attentionShape(AttentionOpInterface op, const Work &work,
-                                     ArrayRef<int64_t> degrees) {
-  auto extent = [&](FactorId f) {
-    return static_cast<int64_t>(work.local({{1.0, {f}}}, degrees));
-  };
+namespace {
+/// Turns the factors of one op's rule into extents of the plan's sizes.
+class Terms {
+public:
+  Terms(Operation *op, const BoundRule &bound, const Work &work, Sizes &sizes)
+      : op(op), bound(bound), work(work), sizes(sizes) {}
+  /// Leaves out what is 1.
+  void append(FactorId f, Extents &extents) {
+    Extent extent =
+        sizes.divided(sizes.of(op, f, bound.sizes[f]), work.factors[f].axes);
+    if (!(extent == Extent()))
+      extents.push_back(std::move(extent));
+  }
+  Sum sum(ArrayRef<WorkTerm> terms) {
+    Sum result;
+    for (const WorkTerm &term : terms) {
+      Product product{term.coef, {}};
+      for (FactorId f : term.factors)
+        append(f, product.extents);
+      if (product.coef != 0)
+        result.add(product);
+    }
+    return result;
+  }
+  std::array<Extents, 4> gemm() {
+    std::array<Extents, 4> sides;
+    for (auto [f, use] : llvm::enumerate(work.factors))
+      if (use.group != FactorGroup::None)
+        append(f, sides[sideOf(use.group)]);
+    return sides;
+  }
+
+private:
+  static unsigned sideOf(FactorGroup group) {
+    return static_cast<unsigned>(group) -
+           static_cast<unsigned>(FactorGroup::Batch);
+  }
+  Operation *op;
+  const BoundRule &bound;
+  const Work &work;
+  Sizes &sizes;
+};
+} // namespace
+
+/// The sides of an attention core.
+static AttentionExtents attentionExtents(AttentionOpInterface op,
+                                         Terms &terms) {
   AttentionFactors f = op.getAttentionFactors();
-  AttentionShape shape;
-  shape.batch = extent(f.batch);
-  shape.kvHeads = extent(f.heads);
-  shape.heads = shape.kvHeads * extent(f.group);
-  shape.queryLength = extent(f.query);
-  shape.keyLength = extent(f.key);
-  shape.headDim = extent(f.headDim);
-  shape.valueDim = extent(f.valueDim);
-  shape.causal = op.isCausal();
-  return shape;
+  AttentionExtents attention;
+  for (auto [side, factor] : llvm::zip_equal(
+           attention.sides, ArrayRef{f.batch, f.heads, f.group, f.query, f.key,
+                                     f.headDim, f.valueDim}))
+    terms.append(factor, side);
+  attention.causal = op.isCausal();
+  return attention;
 }
 
 /// Whether a memory-bound op adds a branch to the residual stream, or its
@@ -101,8 +139,7 @@ static bool addsBranch(Operation *op, const Accumulations &accumulations) {
 
 /// A kernel for the results that keep all factors of the operands, and another
 /// for those that reduce some: it reads the operands again.
-static void splitReductions(const BoundRule &bound, const Work &work,
-                            ArrayRef<int64_t> degrees, TaskWork &task) {
+static void splitReductions(const BoundRule &bound, StepWork &task) {
   const Rule &rule = bound.rule;
   auto reduces = [&](unsigned j) {
     return llvm::any_of(rule.operands.front(), [&](const RuleDim &dim) {
@@ -115,7 +152,7 @@ static void splitReductions(const BoundRule &bound, const Work &work,
   if (rule.operands.empty() || reducing == 0 || reducing == rule.results.size())
     return;
   task.kernels = 2;
-  task.read += task.read;
+  task.read.scaleBy(2);
 }
 
 bool Payloads::isAbsorbed(RuleOpInterface op) const {
@@ -139,32 +176,39 @@ FailureOr<Attribute> Payloads::workOf(RuleOpInterface op) {
     return failure();
   Work work = dtrain::workOf(*bound, elementSizes(op->getOperands()),
                              elementSizes(op->getResults()), *state);
-  ArrayRef<int64_t> degrees = program.mesh.getSizes();
+  Terms terms(op, *bound, work, sizes);
 
-  TaskWork task;
+  StepWork task;
   task.cls = accumulations.contains(op) ? OpClass::Accumulate : op.getOpClass();
   task.precision = computePrecision(op);
-  task.contract = Flops::fromBase(work.total(work.contract)) /
-                  static_cast<double>(program.numHolders(op));
-  task.flops = Flops::fromBase(work.local(work.flops, degrees));
-  task.read = Bytes::fromBase(work.local(work.read, degrees));
-  task.written = Bytes::fromBase(work.local(work.written, degrees));
-  auto largest = [](ValueRange values) {
-    double most = 0;
+  task.contract = Amount<Flops>(terms.sum(work.contract));
+  for (Product &term : task.contract.terms) {
+    // All devices together do it once for each group that holds it.
+    term.coef /= static_cast<double>(program.numHolders(op));
+    for (Extent &extent : term.extents)
+      extent.axes.clear();
+  }
+  task.flops = Amount<Flops>(terms.sum(work.flops));
+  task.read = Amount<Bytes>(terms.sum(work.read));
+  task.written = Amount<Bytes>(terms.sum(work.written));
+  auto largest = [&](ValueRange values) {
+    Value most;
     for (Value v : values)
-      most = std::max(most, localElements(v.getType()));
-    return most;
+      if (!most || localElements(most.getType()) < localElements(v.getType()))
+        most = v;
+    Amount<Ratio> elements;
+    if (most)
+      elements.add(sizes.local(most, 1));
+    return elements;
   };
   switch (task.cls) {
   case OpClass::Contraction:
-    task.gemm = work.gemm(degrees);
-    task.weightGradient = op.getOrigin() == Origin::backward &&
-                          accumulations.isGradientOnly(op->getResult(0));
+    task.gemm = terms.gemm();
     break;
   case OpClass::Attention:
   case OpClass::AttentionBackward:
-    task.attention = attentionShape(
-        cast<AttentionOpInterface>(op.getOperation()), work, degrees);
+    task.attention = attentionExtents(
+        cast<AttentionOpInterface>(op.getOperation()), terms);
     break;
   case OpClass::Loss:
   case OpClass::LossBackward:
@@ -175,7 +219,7 @@ FailureOr<Attribute> Payloads::workOf(RuleOpInterface op) {
     task.elements = largest(op->getResults());
     break;
   case OpClass::MemoryBound:
-    splitReductions(*bound, work, degrees, task);
+    splitReductions(*bound, task);
     if (!addsBranch(op, accumulations))
       break;
     task.elements = largest(op->getResults());
@@ -240,12 +284,10 @@ FailureOr<Attribute> Payloads::commOf(CommOpInterface op) {
   if (!kind)
     return op->emitOpError("is not one transition of axis '")
            << op.getAxis() << "'";
-  TaskComm comm;
+  StepComm comm;
   comm.kind = *kind;
   comm.purpose = purposeOf(op, axis == program.pipeline);
   comm.axes = {op.getAxis().str()};
-  double element = elementBytes(type.getElementType());
-  comm.sent = Bytes::fromBase(cost->sentElements * element);
   if (comm.kind == CollectiveKind::Send) {
     comm.between = {from[*axis].on.front(), to.on.front()};
   } else {
@@ -254,11 +296,8 @@ FailureOr<Attribute> Payloads::commOf(CommOpInterface op) {
     llvm::sort(comm.between);
     comm.between.erase(llvm::unique(comm.between), comm.between.end());
   }
-  from[*axis] = AxisState::replicated();
-  double elements = 1;
-  for (int64_t extent : localShape(axes, type.getShape(), from))
-    elements *= extent;
-  comm.tensor = Bytes::fromBase(elements * element);
+  comm.tensor.add(sizes.local(op->getOperand(0),
+                              elementBytes(type.getElementType()), *axis));
   return Attribute(CommAttr::get(op->getContext(), comm));
 }
 

@@ -8,6 +8,7 @@
 #ifndef DTRAIN_LIB_CONVERSION_DTRAINTOSCHEDULE_PROGRAM_H
 #define DTRAIN_LIB_CONVERSION_DTRAINTOSCHEDULE_PROGRAM_H
 
+#include "Sizes.h"
 #include "dtrain/IR/Schedule/Schedule.h"
 #include "llvm/ADT/DenseSet.h"
 #include <map>
@@ -72,8 +73,8 @@ private:
 /// The payloads of tasks.
 class Payloads {
 public:
-  Payloads(Program &program, const Accumulations &accumulations)
-      : program(program), accumulations(accumulations) {}
+  Payloads(Program &program, const Accumulations &accumulations, Sizes &sizes)
+      : program(program), accumulations(accumulations), sizes(sizes) {}
   /// Null where the op makes no task. Errors are diagnosed: a type that does
   /// not fit the op's rule.
   mlir::FailureOr<mlir::Attribute> of(mlir::Operation *op);
@@ -87,6 +88,7 @@ private:
 
   Program &program;
   const Accumulations &accumulations;
+  Sizes &sizes;
 };
 
 //===----------------------------------------------------------------------===//
@@ -99,31 +101,35 @@ Bytes localBytes(mlir::Type type);
 /// What a layer keeps and needs, once.
 class Memory {
 public:
-  Memory(Program &program, const Accumulations &accumulations);
+  Memory(Program &program, const Accumulations &accumulations, Sizes &sizes);
   /// What the devices of `stage` hold throughout the step.
-  const schedule::State &stateOf(int64_t stage) const { return states[stage]; }
+  const StepState &stateOf(int64_t stage) const { return states[stage]; }
   /// Ops in the order in which a device runs them. The values `arriving` live
   /// from their begin. `isKept` says which values outlive them and are counted
   /// elsewhere.
-  llvm::Expected<schedule::Space>
-  spaceOf(llvm::ArrayRef<mlir::Operation *> ops, mlir::ValueRange arriving,
-          llvm::function_ref<bool(mlir::Value)> isKept);
+  Peak<Bytes> workspaceOf(llvm::ArrayRef<mlir::Operation *> ops,
+                          mlir::ValueRange arriving,
+                          llvm::function_ref<bool(mlir::Value)> isKept);
   /// Elements of the linear layers' weights whose gradients `ops` form, one
   /// weight of each shape.
-  double weightsOf(llvm::ArrayRef<mlir::Operation *> ops);
+  Amount<Ratio> weightsOf(llvm::ArrayRef<mlir::Operation *> ops);
+  /// The bytes that the fullest device holds of a tensor.
+  Product bytesOf(mlir::Value value);
 
 private:
-  using Shapes = std::set<llvm::SmallVector<int64_t>>;
+  /// A gradient of each shape.
+  using Shapes = std::map<llvm::SmallVector<int64_t>, mlir::Value>;
   void collectWeights(mlir::Operation *op, Shapes &shapes);
   /// Of the body of a repeat.
-  llvm::Expected<schedule::Space> spaceOf(RepeatOp repeat);
+  const Peak<Bytes> &workspaceOf(RepeatOp repeat);
   /// Adds a tensor to one field of the stages that hold it.
-  void hold(mlir::Type type, Bytes schedule::State::*field);
+  void hold(mlir::Value value, Amount<Bytes> StepState::*field);
   Program &program;
   const Accumulations &accumulations;
-  std::vector<schedule::State> states;
+  Sizes &sizes;
+  std::vector<StepState> states;
   /// Of bodies, by the ops of a trip.
-  std::map<llvm::SmallVector<mlir::Operation *>, schedule::Space> bodies;
+  std::map<llvm::SmallVector<mlir::Operation *>, Peak<Bytes>> bodies;
 };
 
 //===----------------------------------------------------------------------===//
@@ -137,12 +143,17 @@ struct TailGroup {
   mlir::Attribute payload;
   /// Groups before this one that it waits for.
   llvm::SmallVector<unsigned> after;
+  /// Gradients appear piece by piece during the last backward, beside which
+  /// they may be synchronised; updated parameters are wanted piece by piece
+  /// during the next forward.
+  llvm::StringRef during;
 };
 
-/// Groups `ops`, of which `payloadOf` gives the payloads: those of one name,
-/// kind, axis or class, type and depth of dependences.
+/// Groups `ops`, of which `payloadOf` gives the payloads: communications of one
+/// kind, purpose, axes and depth of dependences; work of one name, class and
+/// type, however deep, unless a group would then wait for itself.
 mlir::FailureOr<std::vector<TailGroup>> groupTail(
-    llvm::ArrayRef<mlir::Operation *> ops,
+    Program &program, llvm::ArrayRef<mlir::Operation *> ops,
     llvm::function_ref<mlir::FailureOr<mlir::Attribute>(mlir::Operation *)>
         payloadOf);
 

@@ -41,6 +41,10 @@ static StringRef stringify(ResidualDropout dropout) {
   }
   llvm_unreachable("all kinds are covered");
 }
+static StringRef stringify(HidingPass pass) {
+  return pass == HidingPass::Forward ? "forward" : "backward";
+}
+static StringRef stringify(Flow flow) { return stringifyFlow(flow); }
 static StringRef stringify(OpClass c) { return stringifyOpClass(c); }
 static StringRef stringify(Precision p) { return stringifyPrecision(p); }
 static StringRef stringify(CollectiveKind k) {
@@ -77,6 +81,12 @@ static ParseResult parse(AsmParser &p, CollectiveKind &v) {
 static ParseResult parse(AsmParser &p, ResidualDropout &v) {
   return parseWord(p, v, ResidualDropout::Backward);
 }
+static ParseResult parse(AsmParser &p, HidingPass &v) {
+  return parseWord(p, v, HidingPass::Backward);
+}
+static ParseResult parse(AsmParser &p, Flow &v) {
+  return parseWord(p, v, Flow::Local);
+}
 static ParseResult parse(AsmParser &p, Purpose &v) {
   return parseWord(p, v, Purpose::Pipeline);
 }
@@ -94,11 +104,6 @@ static ParseResult requireAmount(AsmParser &p, SMLoc loc, double number) {
          << printDouble(number);
 }
 
-static ParseResult parse(AsmParser &p, double &v) {
-  SMLoc loc = p.getCurrentLocation();
-  return failure(p.parseFloat(v) || requireAmount(p, loc, v));
-}
-static void print(AsmPrinter &p, double v) { p << printDouble(v); }
 static ParseResult parse(AsmParser &p, int64_t &v) {
   SMLoc loc = p.getCurrentLocation();
   if (p.parseInteger(v))
@@ -110,6 +115,8 @@ static ParseResult parse(AsmParser &p, int64_t &v) {
   return success();
 }
 static void print(AsmPrinter &p, int64_t v) { p << v; }
+static ParseResult parse(AsmParser &p, int &v) { return p.parseInteger(v); }
+static void print(AsmPrinter &p, int v) { p << v; }
 static ParseResult parse(AsmParser &p, bool &v) {
   v = true;
   return p.parseKeyword("true");
@@ -136,6 +143,16 @@ template <int... E> static void print(AsmPrinter &p, Quantity<E...> v) {
   p << v.str();
 }
 
+static ParseResult parse(AsmParser &p, Ratio &v) {
+  SMLoc loc = p.getCurrentLocation();
+  double number = 0;
+  if (p.parseFloat(number))
+    return failure();
+  v = Ratio::fromBase(number);
+  return requireAmount(p, loc, number);
+}
+static void print(AsmPrinter &p, Ratio v) { p << printDouble(v.base()); }
+
 static ParseResult parse(AsmParser &p, std::vector<std::string> &v) {
   return p.parseCommaSeparatedList(AsmParser::Delimiter::Square, [&] {
     return p.parseString(&v.emplace_back());
@@ -157,37 +174,131 @@ static void print(AsmPrinter &p, ArrayRef<int64_t> v) {
   p << ']';
 }
 
-/// Reads exactly the given extents.
-static ParseResult parseExtents(AsmParser &p, ArrayRef<int64_t *> extents) {
+/// A whole number, the name of a size, or a product of them in quotes.
+static ParseResult parse(AsmParser &p, Extents &v) {
   SMLoc loc = p.getCurrentLocation();
-  Coords list;
-  if (parse(p, list))
+  int64_t number = 0;
+  OptionalParseResult isNumber = p.parseOptionalInteger(number);
+  if (isNumber.has_value()) {
+    if (failed(*isNumber))
+      return failure();
+    if (number < 0)
+      return p.emitError(loc) << "expected a whole number, found " << number;
+    v.assign(1, Extent());
+    v.front().value = number;
+    return success();
+  }
+  std::string text;
+  StringRef word;
+  if (succeeded(p.parseOptionalKeyword(&word)))
+    text = word.str();
+  else if (p.parseString(&text))
     return failure();
-  if (list.size() != extents.size())
-    return p.emitError(loc) << "expected " << extents.size()
-                            << " extents, found " << list.size();
-  for (auto [target, extent] : llvm::zip(extents, list))
-    *target = extent;
+  llvm::Expected<Extents> extents = dtrain::parseExtents(text);
+  if (!extents)
+    return p.emitError(loc) << llvm::toString(extents.takeError());
+  v = std::move(*extents);
   return success();
 }
-static ParseResult parse(AsmParser &p, GemmShape &v) {
-  return parseExtents(p, {&v.batch, &v.m, &v.n, &v.k});
+static void print(AsmPrinter &p, const Extents &v) {
+  std::string text = printExtents(v);
+  bool isPlain = v.size() <= 1 && (v.empty() || v.front().axes.empty());
+  if (isPlain && !StringRef(text).contains_insensitive("-"))
+    p << text;
+  else
+    p.printString(text);
 }
-static void print(AsmPrinter &p, const GemmShape &v) {
-  print(p, ArrayRef<int64_t>{v.batch, v.m, v.n, v.k});
+
+/// A side that is the number 1 is the empty product.
+static ParseResult parseSide(AsmParser &p, Extents &side) {
+  if (parse(p, side))
+    return failure();
+  if (side.size() == 1 && side.front() == Extent())
+    side.clear();
+  if (side.size() == 1 && side.front().size.empty() && side.front().value < 1)
+    return p.emitError(p.getCurrentLocation(), "expected an extent of at least "
+                                               "1");
+  return success();
 }
-static ParseResult parse(AsmParser &p, AttentionShape &v) {
-  if (parseExtents(p, {&v.batch, &v.heads, &v.kvHeads, &v.queryLength,
-                       &v.keyLength, &v.headDim, &v.valueDim}))
+template <size_t N>
+static ParseResult parse(AsmParser &p, std::array<Extents, N> &v) {
+  SMLoc loc = p.getCurrentLocation();
+  size_t count = 0;
+  Extents more;
+  if (p.parseCommaSeparatedList(AsmParser::Delimiter::Square, [&] {
+        Extents &side = count < N ? v[count] : more;
+        ++count;
+        return parseSide(p, side);
+      }))
+    return failure();
+  if (count != N)
+    return p.emitError(loc) << "expected " << N << " extents, found " << count;
+  return success();
+}
+template <size_t N>
+static void print(AsmPrinter &p, const std::array<Extents, N> &v) {
+  p << '[';
+  llvm::interleaveComma(v, p, [&](const Extents &side) { ::print(p, side); });
+  p << ']';
+}
+static ParseResult parse(AsmParser &p, AttentionExtents &v) {
+  if (parse(p, v.sides))
     return failure();
   v.causal = succeeded(p.parseOptionalKeyword("causal"));
   return success();
 }
-static void print(AsmPrinter &p, const AttentionShape &v) {
-  print(p, ArrayRef<int64_t>{v.batch, v.heads, v.kvHeads, v.queryLength,
-                             v.keyLength, v.headDim, v.valueDim});
+static void print(AsmPrinter &p, const AttentionExtents &v) {
+  print(p, v.sides);
   if (v.causal)
     p << " causal";
+}
+
+template <typename Q> struct DimensionOf;
+template <int T, int B, int F, int J, int D, int C>
+struct DimensionOf<Quantity<T, B, F, J, D, C>> {
+  static constexpr Dimension value{T, B, F, J, D, C};
+};
+/// A quantity, or in quotes a sum of products.
+template <typename Q> static ParseResult parse(AsmParser &p, Amount<Q> &v) {
+  SMLoc loc = p.getCurrentLocation();
+  std::string text;
+  if (failed(p.parseOptionalString(&text))) {
+    Q value;
+    if (parse(p, value))
+      return failure();
+    v = Amount<Q>(value);
+    return success();
+  }
+  llvm::Expected<Sum> sum = Sum::parse(text, DimensionOf<Q>::value);
+  if (!sum)
+    return p.emitError(loc) << llvm::toString(sum.takeError());
+  v = Amount<Q>(std::move(*sum));
+  return success();
+}
+template <typename Q> static void print(AsmPrinter &p, const Amount<Q> &v) {
+  std::string text = v.str(DimensionOf<Q>::value);
+  bool isPlain = v.terms.empty() ||
+                 (v.terms.size() == 1 && v.terms.front().extents.empty());
+  if (isPlain)
+    p << text;
+  else
+    p.printString(text);
+}
+/// An amount, or a list of them.
+template <typename Q> static ParseResult parse(AsmParser &p, Peak<Q> &v) {
+  if (failed(p.parseOptionalLSquare()))
+    return parse(p, v.moments.emplace_back());
+  return failure(p.parseCommaSeparatedList([&] {
+    return parse(p, v.moments.emplace_back());
+  }) || p.parseRSquare());
+}
+template <typename Q> static void print(AsmPrinter &p, const Peak<Q> &v) {
+  if (v.moments.size() == 1)
+    return print(p, v.moments.front());
+  p << '[';
+  llvm::interleaveComma(v.moments, p,
+                        [&](const Amount<Q> &m) { ::print(p, m); });
+  p << ']';
 }
 
 //===----------------------------------------------------------------------===//
@@ -240,8 +351,9 @@ template <typename T> static void printFields(AsmPrinter &p, const T &record) {
     // What the record is about is always said.
     using V = std::decay_t<decltype(value)>;
     constexpr bool isSubject =
-        std::is_same_v<V, OpClass> || std::is_same_v<V, CollectiveKind>;
-    if (!isSubject && key::keyOf(value) == key::keyOf(defaults.*field.member))
+        std::is_same_v<V, OpClass> || std::is_same_v<V, CollectiveKind> ||
+        (std::is_same_v<T, PurposeHiding> && std::is_enum_v<V>);
+    if (!isSubject && value == defaults.*field.member)
       return;
     p << (first ? "" : ", ") << field.name << " = ";
     first = false;
@@ -265,13 +377,18 @@ static Attribute parseRecord(AsmParser &p, T record = {}) {
   }                                                                            \
   void NAME##Attr::print(AsmPrinter &p) const { printFields(p, getValue()); }
 
-DTRAIN_SCHEDULE_RECORD(Work, TaskWork)
-DTRAIN_SCHEDULE_RECORD(Comm, TaskComm)
-DTRAIN_SCHEDULE_RECORD(Cost, TaskCost)
+DTRAIN_SCHEDULE_RECORD(Work, StepWork)
+DTRAIN_SCHEDULE_RECORD(Comm, StepComm)
+DTRAIN_SCHEDULE_RECORD(Transfer, StepTransfer)
+DTRAIN_SCHEDULE_RECORD(Resource, StepResource)
+DTRAIN_SCHEDULE_RECORD(EventKind, dtrain::EventKind)
+DTRAIN_SCHEDULE_RECORD(Figures, StackFigures)
+DTRAIN_SCHEDULE_RECORD(Hiding, PurposeHiding)
+DTRAIN_SCHEDULE_RECORD(Cost, PayloadCost)
 DTRAIN_SCHEDULE_RECORD(At, Interval)
-DTRAIN_SCHEDULE_RECORD(Span, schedule::Span)
-DTRAIN_SCHEDULE_RECORD(Space, schedule::Space)
-DTRAIN_SCHEDULE_RECORD(State, State)
+DTRAIN_SCHEDULE_RECORD(Span, dtrain::Span)
+DTRAIN_SCHEDULE_RECORD(Space, StepSpace)
+DTRAIN_SCHEDULE_RECORD(State, StepState)
 DTRAIN_SCHEDULE_RECORD(Footprint, Footprint)
 DTRAIN_SCHEDULE_RECORD(Breakdown, Breakdown)
 DTRAIN_SCHEDULE_RECORD(Model, ModelFacts)

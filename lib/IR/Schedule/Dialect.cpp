@@ -14,7 +14,6 @@ using namespace dtrain;
 using namespace dtrain::schedule;
 
 #include "dtrain/IR/Schedule/ScheduleDialect.cpp.inc"
-#include "dtrain/IR/Schedule/ScheduleEnums.cpp.inc"
 
 #define GET_TYPEDEF_CLASSES
 #include "dtrain/IR/Schedule/ScheduleTypes.cpp.inc"

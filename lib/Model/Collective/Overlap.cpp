@@ -1,4 +1,4 @@
-//===- Overlap.cpp - How much of a communication stays exposed ------------===//
+//===- Overlap.cpp - What a stack hides of a communication ----------------===//
 //
 // Part of the dtrain project, under the Apache License v2.0 with LLVM
 // Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -7,7 +7,6 @@
 
 #include "dtrain/Model/Collective/Overlap.h"
 #include "../Checks.h"
-#include <algorithm>
 
 using namespace dtrain;
 using llvm::Error;
@@ -25,54 +24,37 @@ static Error requireShare(const Stack &stack, llvm::StringRef what,
                    " between 0 and 1, found " + share.value.str());
 }
 
-/// What `compute` leaves of `communication`, at least `exposed` of it.
-static Time leftExposed(Time communication, Time compute, Ratio hides,
-                        Ratio exposed) {
-  return std::max(communication * exposed, communication - compute * hides);
-}
-
-Expected<Time> dtrain::exposedTensorForward(const Stack &stack,
-                                            Time communication) {
-  if (Error e = requireAmount("communication time", communication))
-    return e;
-  if (Error e = requireShare(stack, "share of exposed forward communication",
-                             stack.tensorExposedForward))
-    return e;
-  return communication * stack.tensorExposedForward.value;
-}
-
-Expected<Time> dtrain::exposedTensorBackward(const Stack &stack,
-                                             Time communication,
-                                             Time weightGradients,
-                                             bool sequenceParallel) {
-  if (Error e = requireAmount("communication time", communication))
-    return e;
-  if (Error e = requireAmount("weight gradient time", weightGradients))
-    return e;
-  const Sourced<Ratio> &exposed = sequenceParallel
-                                      ? stack.sequenceExposedBackward
-                                      : stack.tensorExposedBackward;
-  if (Error e = requireShare(stack, "share of exposed backward communication",
-                             exposed))
+static Expected<Hiding> withinLayer(const Stack &stack, bool backward,
+                                    const Sourced<Ratio> &backwardExposed) {
+  const Sourced<Ratio> &exposed =
+      backward ? backwardExposed : stack.tensorExposedForward;
+  if (Error e =
+          requireShare(stack,
+                       backward ? "share of exposed backward communication"
+                                : "share of exposed forward communication",
+                       exposed))
     return e;
   if (Error e = requireShare(stack, "share of weight gradients that hide",
                              stack.weightGradientHides))
     return e;
-  return leftExposed(communication, weightGradients,
-                     stack.weightGradientHides.value, exposed.value);
+  Hiding hiding;
+  hiding.least = exposed.value;
+  if (!backward)
+    hiding.visible = exposed.value;
+  hiding.hides = stack.weightGradientHides.value;
+  return hiding;
 }
 
-Expected<Time> dtrain::exposedDataParallel(const Stack &stack,
-                                           Time communication, Time compute) {
-  if (Error e = requireAmount("communication time", communication))
-    return e;
-  if (Error e = requireAmount("compute time", compute))
-    return e;
+static Expected<Hiding> ofDataParallel(const Stack &stack) {
   if (Error e = requireGiven(stack.name, "overlap of data parallelism",
                              stack.overlapDataParallel))
     return e;
-  if (!stack.overlapDataParallel.value)
-    return communication;
+  Hiding hiding;
+  if (!stack.overlapDataParallel.value) {
+    hiding.least = Ratio::fromBase(1);
+    hiding.hides = Ratio();
+    return hiding;
+  }
   if (Error e = requireShare(stack, "share of compute that hides collectives",
                              stack.dataHides))
     return e;
@@ -83,7 +65,33 @@ Expected<Time> dtrain::exposedDataParallel(const Stack &stack,
   if (Error e = requireShare(stack, "share lost to interference",
                              stack.dataInterference))
     return e;
-  Time exposed = leftExposed(communication, compute, stack.dataHides.value,
-                             stack.dataExposed.value);
-  return exposed + (communication - exposed) * stack.dataInterference.value;
+  hiding.least = stack.dataExposed.value;
+  hiding.hides = stack.dataHides.value;
+  hiding.interference = stack.dataInterference.value;
+  return hiding;
+}
+
+Expected<Hiding> dtrain::hidingOf(const Stack &stack, Purpose purpose,
+                                  bool backward) {
+  switch (purpose) {
+  case Purpose::Tensor:
+  case Purpose::Context:
+  case Purpose::Expert:
+    return withinLayer(stack, backward, stack.tensorExposedBackward);
+  case Purpose::Sequence:
+    return withinLayer(stack, backward, stack.sequenceExposedBackward);
+  case Purpose::Data:
+  case Purpose::Gradient:
+  case Purpose::Parameter:
+    return ofDataParallel(stack);
+  case Purpose::Pipeline: {
+    if (Error e = requireShare(stack, "share of exposed pipeline transfers",
+                               stack.pipelineExposed))
+      return e;
+    Hiding hiding;
+    hiding.visible = hiding.least = stack.pipelineExposed.value;
+    return hiding;
+  }
+  }
+  llvm_unreachable("covered switch");
 }

@@ -14,15 +14,18 @@ using namespace dtrain;
 using llvm::Error;
 using llvm::Expected;
 
-/// The position of the `index`-th forward or backward of `count` each, when
-/// `warmup` forwards come first and then one forward and one backward in turn:
-/// forwards stand at 0 … warmup-1 and then at every second place; backwards
-/// fill the places between, and once forwards are done, the rest.
-static int64_t alternate(int64_t count, int64_t warmup, int64_t index,
-                         bool backward) {
-  if (!backward)
-    return index < warmup ? index : warmup + 2 * (index - warmup);
-  return index < count - warmup ? warmup + 2 * index + 1 : count + index;
+/// The position of an event of `kind` of the `index`-th of `count` turns, when
+/// `warmup` turns outward come first and then one outward and one back in turn.
+/// A turn is one event of each kind of its way.
+static int64_t alternate(const PipelineShape &shape, int64_t count,
+                         int64_t warmup, int64_t index, unsigned kind) {
+  int64_t outward = shape.numOutward(), back = shape.numKinds() - outward;
+  bool returns = shape.kinds[kind].returns;
+  // Turns of both ways done before this one.
+  int64_t outwardDone = returns ? std::min(count, warmup + index + 1) : index;
+  int64_t backDone = returns ? index : std::max<int64_t>(0, index - warmup);
+  return outward * outwardDone + back * backDone +
+         (returns ? kind - outward : kind);
 }
 
 namespace {
@@ -31,10 +34,10 @@ class GPipe : public PipelineOrder {
   Error check(const PipelineShape &) const override { return Error::success(); }
   int64_t position(const PipelineShape &shape, int64_t,
                    const StageEvent &event) const override {
-    int64_t m = shape.microBatches;
-    if (!event.backward)
-      return event.chunk * m + event.microBatch;
-    return (2 * shape.chunks - 1 - event.chunk) * m + event.microBatch;
+    bool returns = shape.kinds[event.kind].returns;
+    int64_t turn = returns ? shape.chunks - 1 - event.chunk : event.chunk;
+    return (event.kind * shape.chunks + turn) * shape.microBatches +
+           event.microBatch;
   }
 };
 
@@ -50,8 +53,8 @@ class OneForwardOneBackward : public PipelineOrder {
   int64_t position(const PipelineShape &shape, int64_t stage,
                    const StageEvent &event) const override {
     int64_t warmup = std::min(shape.stages - 1 - stage, shape.microBatches);
-    return alternate(shape.microBatches, warmup, event.microBatch,
-                     event.backward);
+    return alternate(shape, shape.microBatches, warmup, event.microBatch,
+                     event.kind);
   }
 };
 
@@ -77,10 +80,11 @@ class Interleaved : public PipelineOrder {
     int64_t p = shape.stages, v = shape.chunks;
     int64_t count = shape.microBatches * v;
     int64_t warmup = std::min(2 * (p - stage - 1) + (v - 1) * p, count);
-    int64_t turn = event.backward ? v - 1 - event.chunk : event.chunk;
+    int64_t turn =
+        shape.kinds[event.kind].returns ? v - 1 - event.chunk : event.chunk;
     int64_t index =
         (event.microBatch / p * v + turn) * p + event.microBatch % p;
-    return alternate(count, warmup, index, event.backward);
+    return alternate(shape, count, warmup, index, event.kind);
   }
 };
 } // namespace

@@ -7,6 +7,7 @@
 
 #include "dtrain/Tools/Driver/Estimate.h"
 #include "EstimateOptions.h"
+#include "dtrain/IR/Schedule/Translate.h"
 #include "dtrain/IR/Target/Load.h"
 #include "dtrain/Import/ONNX/Import.h"
 #include "dtrain/Tools/Driver/OutputFile.h"
@@ -195,8 +196,9 @@ static StringRef nameOf(RecomputeMode mode) {
 }
 
 /// A program that was read must be the one that the command line describes.
-static Error checkPlan(schedule::PlanOp plan, const EstimateRequest &request,
-                       const Machine &machine, const Stack &stack) {
+static Error checkPlan(schedule::PlanOp plan, int64_t samples,
+                       const EstimateRequest &request, const Machine &machine,
+                       const Stack &stack) {
   auto expect = [](StringRef what, auto asked, auto found) -> Error {
     if (asked == found)
       return Error::success();
@@ -209,8 +211,7 @@ static Error checkPlan(schedule::PlanOp plan, const EstimateRequest &request,
   if (Error error = expect("micro-batches", request.microBatches(),
                            static_cast<int64_t>(plan.getMicroBatches())))
     return error;
-  if (Error error = expect("samples", request.globalBatch,
-                           plan.getModel().getValue().samples))
+  if (Error error = expect("samples", request.globalBatch, samples))
     return error;
   if (plan.getTarget() && *plan.getTarget() != machine.name)
     return fail("the program was solved for target '" + *plan.getTarget() +
@@ -229,12 +230,154 @@ static std::string printModule(ModuleOp module) {
   return text;
 }
 
-static Expected<std::string> printReport(const EstimateRequest &request,
-                                         ModuleOp module, schedule::PlanOp plan,
-                                         const Report &report) {
+namespace {
+/// What an estimate stands on.
+struct Descriptions {
+  Machine machine;
+  Stack stack;
+  target::MachineAttr machineRecord;
+  target::StackAttr stackRecord;
+};
+
+/// A solved step, which the parts refer to one another in.
+struct Estimation {
+  StepProblem problem;
+  EvaluatedStep step;
+  StepPrices prices;
+  StepSolution solution;
+  SolvedStep solved() const { return {problem, step, prices, solution}; }
+};
+} // namespace
+
+static Expected<Descriptions> describe(const EstimateRequest &request,
+                                       mlir::MLIRContext *context) {
+  auto machine = findMachine(request.target, request.targetPath, context);
+  if (!machine)
+    return machine.takeError();
+  auto stack = findStack(request.stack, request.targetPath, context);
+  if (!stack)
+    return stack.takeError();
+  Descriptions result{toModel(machine->record, machine->name),
+                      toModel(stack->record, stack->name), machine->record,
+                      stack->record};
+  if (request.overlapDataParallel != "stack")
+    result.stack.overlapDataParallel.value =
+        request.overlapDataParallel == "yes";
+  return result;
+}
+
+/// Runs the passes from the module's phase to `to`.
+static Error runPasses(ModuleOp module, const EstimateRequest &request,
+                       const Descriptions &known, Phase to, bool annotate) {
+  Expected<ComputeType> compute =
+      checkPrecision(request.precision, known.machine);
+  if (!compute)
+    return compute.takeError();
+  Expected<ComputeType> gradient = gradientTypeOf(known.stack, *compute);
+  if (!gradient)
+    return gradient.takeError();
+  mlir::PassManager pm(module.getContext());
+  // Every phase ends in its own verifier; dtrain-opt, which runs the same
+  // passes, verifies after each.
+  pm.enableVerifier(false);
+  PipelineSettings settings =
+      settingsOf(request, *compute, *gradient, sys::path::stem(request.model));
+  settings.to = to;
+  buildPipeline(pm, settings, phaseOf(module).value_or(Phase::import));
+  if (annotate)
+    pm.addPass(createScheduleAnnotate());
+  return succeeded(pm.run(module)) ? Error::success() : diagnosed();
+}
+
+/// Prices and solves a plan; one that is solved keeps its costs.
+static Error solvePlan(schedule::PlanOp plan, const EstimateRequest &request,
+                       const Descriptions &known, Estimation &result) {
+  auto problem = schedule::toStep(plan);
+  if (failed(problem))
+    return diagnosed();
+  result.problem = std::move(*problem);
+  Expected<int64_t> perNode = devicesPerNode(known.machine);
+  if (!perNode)
+    return perNode.takeError();
+  Expected<EvaluatedStep> step =
+      evaluate(result.problem, result.problem.scale(), *perNode);
+  if (!step)
+    return step.takeError();
+  result.step = std::move(*step);
+  if (Error error = checkPlan(plan, result.step.samples, request, known.machine,
+                              known.stack))
+    return error;
+  if (plan.getAt()) {
+    auto prices = schedule::pricesOf(plan, result.problem);
+    if (failed(verifySolution(plan)) || failed(prices))
+      return diagnosed();
+    result.prices = std::move(*prices);
+  } else {
+    Expected<StepPrices> prices =
+        price(result.step, known.machine, known.stack);
+    if (!prices)
+      return prices.takeError();
+    result.prices = std::move(*prices);
+  }
+  Expected<StepSolution> solution = solve(result.step, result.prices);
+  if (!solution)
+    return solution.takeError();
+  result.solution = std::move(*solution);
+  return Error::success();
+}
+
+static Strategy strategyOf(const EstimateRequest &request, const Stack &stack) {
+  Strategy strategy;
+  strategy.parallel = request.parallel;
+  strategy.globalBatch = request.globalBatch;
+  strategy.microBatch = request.microBatch;
+  strategy.precision = request.precision;
+  strategy.optimizer = stringifyOptimizer(request.optimizer).str();
+  strategy.recompute = nameOf(request.recompute).str();
+  strategy.overlapDataParallel = stack.overlapDataParallel.value;
+  return strategy;
+}
+
+/// Leads a module to a solved step.
+static Expected<std::unique_ptr<Estimation>>
+estimateStep(ModuleOp module, const EstimateRequest &request,
+             const Descriptions &known) {
+  if (Error error = runPasses(module, request, known, Phase::schedule, false))
+    return error;
+  mlir::FailureOr<schedule::PlanOp> plan = findPlan(module);
+  if (failed(plan))
+    return diagnosed();
+  auto result = std::make_unique<Estimation>();
+  if (Error error = solvePlan(*plan, request, known, *result))
+    return error;
+  return result;
+}
+
+static Expected<Report> reportOf(const Estimation &estimation,
+                                 const EstimateRequest &request,
+                                 const Descriptions &known) {
+  return makeReport(estimation.solved(), known.machine, known.stack,
+                    strategyOf(request, known.stack), request.length,
+                    collectAssumptions(request, known.stack,
+                                       known.machineRecord, known.stackRecord));
+}
+
+Expected<Report> dtrain::estimate(ModuleOp module,
+                                  const EstimateRequest &request) {
+  Expected<Descriptions> known = describe(request, module.getContext());
+  if (!known)
+    return known.takeError();
+  auto estimation = estimateStep(module, request, *known);
+  if (!estimation)
+    return estimation.takeError();
+  return reportOf(**estimation, request, *known);
+}
+
+static std::string printReport(ReportFormat format, const Report &report,
+                               const Estimation &estimation) {
   std::string text;
   raw_string_ostream os(text);
-  switch (request.format) {
+  switch (format) {
   case ReportFormat::Text:
     printText(report, os);
     break;
@@ -248,12 +391,11 @@ static Expected<std::string> printReport(const EstimateRequest &request,
     printOperators(report, os);
     break;
   case ReportFormat::ChromeTrace:
-    if (Error error = printChromeTrace(plan, os))
-      return error;
+    printChromeTrace(estimation.solved(), os);
     os << '\n';
     break;
   case ReportFormat::Mlir:
-    return printModule(module);
+    llvm_unreachable("the module is printed instead");
   }
   return text;
 }
@@ -284,63 +426,30 @@ private:
 Expected<std::string> dtrain::runEstimate(const EstimateRequest &request,
                                           mlir::MLIRContext *context) {
   WarningCollector warnings(context);
-  auto machineFound = findMachine(request.target, request.targetPath, context);
-  if (!machineFound)
-    return machineFound.takeError();
-  auto stackFound = findStack(request.stack, request.targetPath, context);
-  if (!stackFound)
-    return stackFound.takeError();
-  Machine machine = toModel(machineFound->record, machineFound->name);
-  Stack stack = toModel(stackFound->record, stackFound->name);
-  Expected<ComputeType> compute = checkPrecision(request.precision, machine);
-  if (!compute)
-    return compute.takeError();
-  Expected<ComputeType> gradient = gradientTypeOf(stack, *compute);
-  if (!gradient)
-    return gradient.takeError();
-
+  Expected<Descriptions> known = describe(request, context);
+  if (!known)
+    return known.takeError();
   Expected<LoadedModel> model = loadModel(request, context);
   if (!model)
     return model.takeError();
   ModuleOp module = *model->module;
-  mlir::PassManager pm(context);
-  // Every phase ends in its own verifier; dtrain-opt, which runs the same
-  // passes, verifies after each.
-  pm.enableVerifier(false);
-  PipelineSettings settings =
-      settingsOf(request, *compute, *gradient, model->name);
-  buildPipeline(pm, settings, phaseOf(module).value_or(Phase::import));
-  if (request.format == ReportFormat::Mlir && !request.to)
-    pm.addPass(createScheduleAnnotate());
-  if (failed(pm.run(module)))
-    return diagnosed();
-  if (request.to)
+  bool isProgram = request.format == ReportFormat::Mlir;
+  if (request.to || isProgram) {
+    if (Error error = runPasses(module, request, *known,
+                                request.to.value_or(Phase::solve),
+                                /*annotate=*/isProgram && !request.to))
+      return error;
     return printModule(module);
-
-  mlir::FailureOr<schedule::PlanOp> plan = findPlan(module);
-  if (failed(plan) || failed(verifySolution(*plan)))
-    return diagnosed();
-  if (Error error = checkPlan(*plan, request, machine, stack))
-    return error;
-  if (request.overlapDataParallel != "stack")
-    stack.overlapDataParallel.value = request.overlapDataParallel == "yes";
-  Strategy strategy;
-  strategy.parallel = request.parallel;
-  strategy.globalBatch = request.globalBatch;
-  strategy.microBatch = request.microBatch;
-  strategy.precision = request.precision;
-  strategy.optimizer = stringifyOptimizer(request.optimizer).str();
-  strategy.recompute = nameOf(request.recompute).str();
-  strategy.overlapDataParallel = stack.overlapDataParallel.value;
-  Expected<Report> report =
-      makeReport(*plan, machine, stack, strategy, request.length,
-                 collectAssumptions(request, stack, machineFound->record,
-                                    stackFound->record));
+  }
+  auto estimation = estimateStep(module, request, *known);
+  if (!estimation)
+    return estimation.takeError();
+  Expected<Report> report = reportOf(**estimation, request, *known);
   if (!report)
     return report.takeError();
-  std::vector<std::string> known = warnings.take();
-  report->warnings.insert(report->warnings.begin(), known.begin(), known.end());
-  return printReport(request, module, *plan, *report);
+  std::vector<std::string> texts = warnings.take();
+  report->warnings.insert(report->warnings.begin(), texts.begin(), texts.end());
+  return printReport(request.format, *report, **estimation);
 }
 
 //===----------------------------------------------------------------------===//

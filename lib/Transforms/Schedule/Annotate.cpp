@@ -5,7 +5,6 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "dtrain/IR/Schedule/Problems.h"
 #include "dtrain/IR/Target/Target.h"
 #include "dtrain/Transforms/Schedule/Passes.h"
 

@@ -5,7 +5,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "dtrain/IR/Schedule/Problems.h"
+#include "dtrain/IR/Schedule/Translate.h"
 #include "dtrain/IR/Target/Target.h"
 #include "dtrain/Transforms/Schedule/Passes.h"
 #include "llvm/ADT/STLExtras.h"
@@ -34,76 +34,45 @@ FailureOr<PlanOp> dtrain::findPlan(ModuleOp module) {
   return plan;
 }
 
-/// Times are sums of many: what two orders of summation may differ by.
-static bool isAbout(Time a, Time b) {
-  constexpr double kRelativeRounding = 1e-9;
-  double scale = std::max(std::abs(a.base()), std::abs(b.base()));
-  return std::abs((a - b).base()) <= kRelativeRounding * scale;
-}
-
-/// Every op of a scope has a start that respects dependences and lanes.
-static LogicalResult verifyScope(Block &scope) {
-  ScopeProblem problem = scopeProblem(scope);
-  llvm::Expected<LaneSolution> solution = dtrain::solve(problem.lanes);
-  if (!solution)
-    return scope.getParentOp()->emitError()
-           << llvm::toString(solution.takeError());
-  DenseMap<Value, Time> ready;
-  for (auto [op, id] : llvm::zip_equal(scope.getOperations(), problem.tasks)) {
-    auto task = dyn_cast<TaskOp>(op);
-    std::optional<AtAttr> at = task ? task.getAt() : cast<CallOp>(op).getAt();
-    if (!at)
-      return op.emitOpError("expected a start");
-    const Interval &interval = at->getValue();
-    Time start = interval.start;
-    for (Value event : op.getOperands())
-      if (start < ready.lookup(event) && !isAbout(start, ready.lookup(event)))
-        return op.emitOpError("starts at ")
-               << start.str() << ", before what it comes after ends, at "
-               << ready.lookup(event).str();
-    // Lanes run in order and nothing is put off: the earliest start is the one.
-    if (!isAbout(start, solution->starts[id]))
-      return op.emitOpError("expected a start at ")
-             << solution->starts[id].str() << ", found " << start.str();
-    bool isComm = task && task.getComm();
-    ready[op.getResult(0)] =
-        start + (isComm ? interval.exposed : interval.duration);
-  }
-  return success();
+/// A plan without a start, a span or a total somewhere.
+static LogicalResult expectSolved(PlanOp plan) {
+  if (!plan.getAt())
+    return plan.emitOpError("expected a solved plan: run schedule-solve first");
+  LogicalResult result = success();
+  plan.walk([&](Operation *op) {
+    auto expect = [&](bool has, StringRef what) {
+      if (!has && succeeded(result))
+        result = op->emitOpError("expected ") << what;
+    };
+    if (auto task = dyn_cast<TaskOp>(op)) {
+      expect(bool(task.getCost()), "a cost");
+      expect(bool(task.getAt()), "a start");
+    } else if (auto call = dyn_cast<CallOp>(op)) {
+      expect(bool(call.getAt()), "a start");
+    } else if (auto body = dyn_cast<BodyOp>(op)) {
+      expect(bool(body.getSpan()), "a span");
+    } else if (auto segment = dyn_cast<SegmentOp>(op)) {
+      expect(bool(segment.getSpan()), "a span");
+    } else if (auto rankClass = dyn_cast<RankClassOp>(op)) {
+      expect(rankClass.getFootprint() && rankClass.getBreakdown(),
+             "a footprint and a breakdown");
+    }
+  });
+  return result;
 }
 
 LogicalResult dtrain::verifySolution(PlanOp plan) {
-  if (!plan.getAt())
-    return plan.emitOpError("expected a solved plan: run schedule-solve first");
-  auto hasCosts = [](Block &scope) -> LogicalResult {
-    for (auto task : scope.getOps<TaskOp>())
-      if (!task.getCost())
-        return task.emitOpError("expected a cost");
-    return success();
-  };
-  for (auto body : plan.getContents().getOps<BodyOp>()) {
-    if (!body.getSpan())
-      return body.emitOpError("expected a span");
-    Block &scope = body.getContents().front();
-    if (failed(hasCosts(scope)) || failed(verifyScope(scope)))
-      return failure();
-  }
-  for (auto rankClass : plan.getContents().getOps<RankClassOp>()) {
-    for (auto segment : rankClass.getContents().getOps<SegmentOp>()) {
-      if (!segment.getSpan())
-        return segment.emitOpError("expected a span");
-      Block &scope = segment.getContents().front();
-      if (failed(hasCosts(scope)) || failed(verifyScope(scope)))
-        return failure();
-    }
-    if (!rankClass.getFootprint() || !rankClass.getBreakdown())
-      return rankClass.emitOpError("expected a footprint and a breakdown");
-    Time total = rankClass.getBreakdown()->getValue().total();
-    if (!isAbout(total, plan.getAt()->getValue().duration))
-      return rankClass.emitOpError("expected a breakdown that sums to ")
-             << plan.getAt()->getValue().duration.str() << ", found "
-             << total.str();
-  }
+  if (failed(expectSolved(plan)))
+    return failure();
+  FailureOr<StepProblem> problem = toStep(plan);
+  if (failed(problem))
+    return failure();
+  FailureOr<StepPrices> prices = pricesOf(plan, *problem);
+  FailureOr<EvaluatedStep> step = evaluatePlan(plan, *problem);
+  if (failed(prices) || failed(step))
+    return failure();
+  if (llvm::Error error = verify(*step, *prices, solutionOf(plan)))
+    return plan.emitOpError() << llvm::toString(std::move(error));
   return success();
 }
 

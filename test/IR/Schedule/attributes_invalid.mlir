@@ -1,12 +1,12 @@
 // RUN: dtrain-opt %s -split-input-file -verify-diagnostics
 
-// expected-error @below {{expected one of class, precision, contract, flops, read, written, gemm, attention, elements, kernels, grouped, dropout, weight_gradient, found 'colour'}}
+// expected-error @below {{expected one of class, precision, contract, flops, read, written, gemm, attention, elements, kernels, grouped, dropout, found 'colour'}}
 module attributes {a = #schedule.work<colour = 1>} {}
 
 // -----
 
 // Fields come in their order.
-// expected-error @below {{expected one of kernels, grouped, dropout, weight_gradient, found 'flops'}}
+// expected-error @below {{expected one of kernels, grouped, dropout, found 'flops'}}
 module attributes {a = #schedule.work<class = loss, elements = 1.0, flops = 1.0 FLOP>} {}
 
 // -----
@@ -38,3 +38,18 @@ module attributes {a = #schedule.comm<kind = shout>} {}
 
 // expected-error @below {{expected one of data, tensor, sequence, context, expert, gradient, parameter, pipeline, found 'fun'}}
 module attributes {a = #schedule.comm<kind = send, purpose = fun>} {}
+
+// -----
+
+// expected-error @below {{unknown unit 'batch': expected one of}}
+func.func private @f() attributes {x = #schedule.work<class = contraction, flops = "2.0 batch seq">}
+
+// -----
+
+// expected-error @below {{expected the name of a size or a whole number, found '0'}}
+func.func private @f() attributes {x = #schedule.work<class = contraction, flops = "2.0 FLOP 0">}
+
+// -----
+
+// expected-error @below {{expected a number and its unit, found 'seq'}}
+func.func private @f() attributes {x = #schedule.work<class = contraction, flops = "2.0 FLOP + seq">}

@@ -129,7 +129,7 @@ schedule.plan @p order("1f1b") micro_batches 4 chunks 1 mesh #mesh pipeline "pp"
 // rank_class_c1_missing
 #mesh = #dtrain.mesh<["pp" = 2, "tp" = 2]>
 schedule.plan @p order("1f1b") micro_batches 4 chunks 1 mesh #mesh pipeline "pp" model <> {
-  // expected-error @below {{expected one forward and one backward segment for each of 1 chunks}}
+  // expected-error @below {{expected a segment 'backward' of chunk 0}}
   schedule.rank_class @s0 stage 0 devices 2 state <> {
     schedule.segment forward chunk 0 count 4 space <> {}
   }
@@ -141,15 +141,14 @@ schedule.plan @p order("1f1b") micro_batches 4 chunks 1 mesh #mesh pipeline "pp"
 
 // -----
 
-// rank_class_c1_tails
+// rank_class_c1_twice
 #mesh = #dtrain.mesh<["pp" = 2, "tp" = 2]>
 schedule.plan @p order("1f1b") micro_batches 4 chunks 1 mesh #mesh pipeline "pp" model <> {
-  // expected-error @below {{expected at most one tail, found 2}}
   schedule.rank_class @s0 stage 0 devices 2 state <> {
     schedule.segment forward chunk 0 count 4 space <> {}
+    // expected-error @below {{expected one segment 'forward' of chunk 0}}
+    schedule.segment forward chunk 0 count 4 space <> {}
     schedule.segment backward chunk 0 count 4 space <> {}
-    schedule.segment tail chunk 0 count 1 space <> {}
-    schedule.segment tail chunk 0 count 1 space <> {}
   }
   schedule.rank_class @s1 stage 1 devices 2 state <> {
     schedule.segment forward chunk 0 count 4 space <> {}
@@ -233,8 +232,8 @@ schedule.plan @p order("1f1b") micro_batches 4 chunks 1 mesh #mesh pipeline "pp"
   schedule.rank_class @s0 stage 0 devices 2 state <> {
     schedule.segment forward chunk 0 count 4 space <> {}
     schedule.segment backward chunk 0 count 4 space <> {}
-    // expected-error @below {{expected count 1, found 4}}
-    schedule.segment tail chunk 0 count 4 space <> {}
+    // expected-error @below {{expected a count of at least 1, found 0}}
+    schedule.segment tail chunk 0 count 0 space <> {}
   }
   schedule.rank_class @s1 stage 1 devices 2 state <> {
     schedule.segment forward chunk 0 count 4 space <> {}
@@ -249,7 +248,7 @@ schedule.plan @p order("1f1b") micro_batches 4 chunks 1 mesh #mesh pipeline "pp"
 schedule.plan @p order("1f1b") micro_batches 4 chunks 1 mesh #mesh pipeline "pp" model <> {
   schedule.rank_class @s0 stage 0 devices 2 state <> {
     schedule.segment forward chunk 0 count 4 space <> {
-      // expected-error @below {{expected #schedule.work or #schedule.comm, found 1 : i64}}
+      // expected-error @below {{expected #schedule.work, #schedule.comm or #schedule.transfer, found 1 : i64}}
       %0 = schedule.task "t" 1
     }
     schedule.segment backward chunk 0 count 4 space <> {}
@@ -478,13 +477,13 @@ schedule.plan @p order("1f1b") micro_batches 4 chunks 1 mesh #mesh pipeline "pp"
 
 // -----
 
-// task_c3_exposed
+// task_c3_ready
 #mesh = #dtrain.mesh<["pp" = 2, "tp" = 2]>
 schedule.plan @p order("1f1b") micro_batches 4 chunks 1 mesh #mesh pipeline "pp" model <> {
   schedule.rank_class @s0 stage 0 devices 2 state <> {
     schedule.segment forward chunk 0 count 4 space <> {
-      // expected-error @below {{expected a start and an exposed part that are not negative, the latter within the duration}}
-      %0 = schedule.task "t" #schedule.comm<kind = all_reduce, axes = ["tp"]> cost <device = 2.0 s> at <duration = 2.0 s, exposed = 3.0 s>
+      // expected-error @below {{expected a start and a time until it is ready that are not negative}}
+      %0 = schedule.task "t" #schedule.comm<kind = all_reduce, axes = ["tp"]> cost <device = 2.0 s> at <duration = 2.0 s, ready = -1.0 s>
     }
     schedule.segment backward chunk 0 count 4 space <> {}
   }
@@ -545,5 +544,113 @@ schedule.plan @p order("1f1b") micro_batches 4 chunks 1 mesh #mesh pipeline "pp"
   schedule.rank_class @s1 stage 1 devices 2 state <> {
     schedule.segment forward chunk 0 count 4 space <> {}
     schedule.segment backward chunk 0 count 4 space <> {}
+  }
+}
+
+// -----
+
+// plan_c4_kinds
+// expected-error @below {{expected 'forward' before the kinds of event on the way back}}
+schedule.plan @p order("1f1b") micro_batches 4 chunks 1 mesh <["tp" = 2]> model <> attributes {kinds = [#schedule.event_kind<name = "backward", returns = true>, #schedule.event_kind<name = "forward">]} {
+  schedule.rank_class @s0 stage 0 devices 2 state <> {
+    schedule.segment forward chunk 0 count 4 space <> {}
+    schedule.segment backward chunk 0 count 4 space <> {}
+  }
+}
+
+// -----
+
+// plan_c5_size
+// expected-error @below {{expected a whole number of at least 1 of size 'seq', found 0}}
+schedule.plan @p order("1f1b") micro_batches 4 chunks 1 mesh <["tp" = 2]> model <> attributes {sizes = {seq = 0}} {
+  schedule.rank_class @s0 stage 0 devices 2 state <> {
+    schedule.segment forward chunk 0 count 4 space <> {}
+    schedule.segment backward chunk 0 count 4 space <> {}
+  }
+}
+
+// -----
+
+// plan_c5_fixed
+// expected-error @below {{expected the name of a size in fixed, found 'ffn'}}
+schedule.plan @p order("1f1b") micro_batches 4 chunks 1 mesh <["tp" = 2]> model <> attributes {sizes = {seq = 8}, fixed = ["ffn"]} {
+  schedule.rank_class @s0 stage 0 devices 2 state <> {
+    schedule.segment forward chunk 0 count 4 space <> {}
+    schedule.segment backward chunk 0 count 4 space <> {}
+  }
+}
+
+// -----
+
+// plan_c5_products
+// expected-error @below {{expected the name of a size in products, found 'batch'}}
+schedule.plan @p order("1f1b") micro_batches 4 chunks 1 mesh <["tp" = 2]> model <> attributes {sizes = {seq = 8}, products = {seq = ["batch"]}} {
+  schedule.rank_class @s0 stage 0 devices 2 state <> {
+    schedule.segment forward chunk 0 count 4 space <> {}
+    schedule.segment backward chunk 0 count 4 space <> {}
+  }
+}
+
+// -----
+
+// plan_c5_divisions
+// expected-error @below {{expected the name of an axis after '/', found ''}}
+schedule.plan @p order("1f1b") micro_batches 4 chunks 1 mesh <["tp" = 2]> model <> attributes {divisions = ["seq/"]} {
+  schedule.rank_class @s0 stage 0 devices 2 state <> {
+    schedule.segment forward chunk 0 count 4 space <> {}
+    schedule.segment backward chunk 0 count 4 space <> {}
+  }
+}
+
+// -----
+
+// plan_c5_resources
+// expected-error @below {{a positive bandwidth and a latency that is not negative of resource 'storage'}}
+schedule.plan @p order("1f1b") micro_batches 4 chunks 1 mesh <["tp" = 2]> model <> attributes {resources = [#schedule.resource<name = "storage">]} {
+  schedule.rank_class @s0 stage 0 devices 2 state <> {
+    schedule.segment forward chunk 0 count 4 space <> {}
+    schedule.segment backward chunk 0 count 4 space <> {}
+  }
+}
+
+// -----
+
+// task_c4
+schedule.plan @p order("1f1b") micro_batches 4 chunks 1 mesh <["tp" = 2]> model <> {
+  schedule.rank_class @s0 stage 0 devices 2 state <> {
+    schedule.segment forward chunk 0 count 4 space <> {}
+    schedule.segment backward chunk 0 count 4 space <> {}
+    schedule.segment read chunk 0 count 1 space <> {
+      // expected-error @below {{expected a resource of the plan, found 'storage'}}
+      %0 = schedule.task "read" #schedule.transfer<resource = "storage", bytes = 1.0 GB>
+    }
+  }
+}
+
+// -----
+
+// task_c5_ahead
+schedule.plan @p order("1f1b") micro_batches 4 chunks 1 mesh <["tp" = 2]> model <> {
+  schedule.rank_class @s0 stage 0 devices 2 state <> {
+    schedule.segment forward chunk 0 count 4 space <> {}
+    schedule.segment backward chunk 0 count 4 space <> {}
+    schedule.segment tail chunk 0 count 1 space <> {
+      // expected-error @below {{expected to run ahead in a body, by at least one trip, found 1}}
+      %0 = schedule.task "t" #schedule.comm<kind = all_gather, axes = ["tp"]> {ahead = 1}
+    }
+  }
+}
+
+// -----
+
+// task_c5_during
+schedule.plan @p order("1f1b") micro_batches 4 chunks 1 mesh <["tp" = 2]> model <> {
+  schedule.rank_class @s0 stage 0 devices 2 state <> {
+    schedule.segment forward chunk 0 count 4 space <> {}
+    schedule.segment backward chunk 0 count 4 space <> {}
+    schedule.segment tail chunk 0 count 1 space <> {
+      // expected-error @below {{during a kind of event, found 'sideways'}}
+      %0 = schedule.task "t" #schedule.comm<kind = all_gather, axes = ["tp"]> {during = "sideways"}
+    }
   }
 }

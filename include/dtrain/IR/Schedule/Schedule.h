@@ -13,8 +13,6 @@
 #include "dtrain/Model/Simulate/Pipeline.h"
 #include "mlir/IR/RegionKindInterface.h"
 
-#include "dtrain/IR/Schedule/ScheduleEnums.h.inc"
-
 #include "dtrain/IR/Schedule/ScheduleDialect.h.inc"
 
 #define GET_ATTRDEF_CLASSES

@@ -1,4 +1,4 @@
-//===- Overlap.h - How much of a communication stays exposed ----*- C++ -*-===//
+//===- Overlap.h - What a stack hides of a communication --------*- C++ -*-===//
 //
 // Part of the dtrain project, under the Apache License v2.0 with LLVM
 // Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -6,8 +6,9 @@
 //===----------------------------------------------------------------------===//
 ///
 /// \file
-/// What a software stack hides of its communication behind compute
-/// (docs/calibration.md, Stacks).
+/// What may run beside a communication follows from dependences and resources;
+/// how much of it that hides is a software stack's (docs/calibration.md,
+/// Stacks).
 ///
 //===----------------------------------------------------------------------===//
 
@@ -15,25 +16,22 @@
 #define DTRAIN_MODEL_COLLECTIVE_OVERLAP_H
 
 #include "dtrain/Model/Machine.h"
+#include "dtrain/Model/Purpose.h"
+#include "dtrain/Model/Simulate/Tasks.h"
 
 namespace dtrain {
 
-/// Tensor-parallel communication of a forward pass: a fixed share of it.
-llvm::Expected<Time> exposedTensorForward(const Stack &stack,
-                                          Time communication);
-
-/// That of a backward pass whose weight-gradient contractions, independent of
-/// it, take `weightGradients`: what they cannot hide, and at least a share.
-llvm::Expected<Time> exposedTensorBackward(const Stack &stack,
-                                           Time communication,
-                                           Time weightGradients,
-                                           bool sequenceParallel);
-
-/// Gradient or parameter collectives of data parallelism against the compute
-/// that may run meanwhile, with what the compute loses to interference. All of
-/// `communication` in a stack that does not overlap them.
-llvm::Expected<Time> exposedDataParallel(const Stack &stack, Time communication,
-                                         Time compute);
+/// The figures of `stack` for communications of a purpose, in the backward pass
+/// or elsewhere. Errors: a figure that is missing or no share.
+///  - Within layers (tensor, sequence, context, expert): forward, who waits
+///    sees a fixed share; backward, what independent compute leaves, and at
+///    least a share.
+///  - Gradients, parameters and data: what compute beside them leaves, at least
+///    a share, and what that compute loses; all of it in a stack that does not
+///    overlap them.
+///  - Pipeline: a fixed share.
+llvm::Expected<Hiding> hidingOf(const Stack &stack, Purpose purpose,
+                                bool backward);
 
 } // namespace dtrain
 

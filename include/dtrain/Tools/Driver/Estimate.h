@@ -61,6 +61,11 @@ struct EstimateRequest {
 llvm::Expected<EstimateRequest>
 parseEstimate(llvm::ArrayRef<const char *> args);
 
+/// Estimates a program of any phase before solve, or a solved one. Errors are
+/// returned, or were diagnosed and are returned without words.
+llvm::Expected<Report> estimate(mlir::ModuleOp module,
+                                const EstimateRequest &request);
+
 /// The text in the format asked for. An error may be empty where diagnostics
 /// were already given to `context`.
 llvm::Expected<std::string> runEstimate(const EstimateRequest &request,

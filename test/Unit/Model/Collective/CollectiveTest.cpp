@@ -186,25 +186,29 @@ TEST(CollectiveTest, RejectsBadInput) {
       "expected a positive scale-up link bandwidth");
 }
 
+/// What is left to wait for of 100 us beside so much compute.
+static double left(const Stack &stack, Purpose purpose, bool backward,
+                   double beside) {
+  Hiding hiding = llvm::cantFail(hidingOf(stack, purpose, backward));
+  return hiding
+             .left(Time::fromBase(1e-4), Time::fromBase(beside * 1e-6), Time())
+             .base() *
+         1e6;
+}
+
 TEST(OverlapTest, WhatAStackHides) {
-  auto time = [](double us) { return Time::fromBase(us * 1e-6); };
   Stack core = megatronCore(), old = megatron2021();
-  EXPECT_DOUBLE_EQ(us(exposedTensorForward(core, time(100))), 35);
-  EXPECT_DOUBLE_EQ(us(exposedTensorForward(old, time(100))), 100);
-  EXPECT_DOUBLE_EQ(us(exposedTensorBackward(core, time(100), time(40), false)),
-                   100 - .85 * 40);
-  EXPECT_DOUBLE_EQ(us(exposedTensorBackward(core, time(100), time(400), true)),
-                   35);
+  EXPECT_DOUBLE_EQ(left(core, Purpose::Tensor, false, 0), 35);
+  EXPECT_DOUBLE_EQ(left(core, Purpose::Tensor, true, 40), 100 - .85 * 40);
+  EXPECT_DOUBLE_EQ(left(core, Purpose::Sequence, true, 400), 35);
   // Hidden 80 of 100, a quarter of which is lost to interference.
-  EXPECT_DOUBLE_EQ(us(exposedDataParallel(core, time(100), time(100))),
-                   20 + .25 * 80);
-  EXPECT_DOUBLE_EQ(us(exposedDataParallel(core, time(100), time(1000))),
-                   10 + .25 * 90);
-  EXPECT_DOUBLE_EQ(us(exposedDataParallel(old, time(100), time(1000))), 100);
-  EXPECT_EQ(messageOf(exposedTensorBackward(old, time(1), time(1), false)),
+  EXPECT_DOUBLE_EQ(left(core, Purpose::Gradient, true, 100), 20 + .25 * 80);
+  EXPECT_DOUBLE_EQ(left(core, Purpose::Gradient, true, 1000), 10 + .25 * 90);
+  EXPECT_DOUBLE_EQ(left(old, Purpose::Gradient, true, 1000), 100);
+  EXPECT_EQ(messageOf(hidingOf(old, Purpose::Tensor, true)),
             "'megatron-2021' states no share of weight gradients that hide");
   core.dataHides = given<Ratio>(1.5);
-  EXPECT_EQ(messageOf(exposedDataParallel(core, time(1), time(1))),
+  EXPECT_EQ(messageOf(hidingOf(core, Purpose::Parameter, false)),
             "'megatron-core': expected a share of compute that hides "
             "collectives between 0 and 1, found " +
                 Ratio::fromBase(1.5).str());

@@ -20,11 +20,12 @@ PipelineProblem equalStages(const PipelineOrder &order, int64_t p, int64_t v,
                             int64_t m, double f = 1, double b = 2,
                             double transfer = 0) {
   PipelineProblem problem;
-  problem.shape = {p, v, m};
-  problem.forward.assign(p * v, s(f));
-  problem.backward.assign(p * v, s(b));
-  problem.forwardTransfer.assign(p * v - 1, s(transfer));
-  problem.backwardTransfer.assign(p * v - 1, s(transfer));
+  problem.shape.stages = p;
+  problem.shape.chunks = v;
+  problem.shape.microBatches = m;
+  problem.durations = {std::vector<Time>(p * v, s(f)),
+                       std::vector<Time>(p * v, s(b))};
+  problem.transfers.assign(2, std::vector<Time>(p * v - 1, s(transfer)));
   problem.order = &order;
   return problem;
 }
@@ -78,8 +79,8 @@ TEST(PipelineTest, InterleavingDividesTheBubble) {
 /// m*M + S - M where the last stage is the slowest.
 TEST(PipelineTest, SlowLastStage) {
   PipelineProblem problem = equalStages(oneForwardOneBackwardOrder(), 4, 1, 16);
-  problem.forward[3] = s(1.5);
-  problem.backward[3] = s(3);
+  problem.durations[0][3] = s(1.5);
+  problem.durations[1][3] = s(3);
   PipelineSolution solution = solved(problem);
   EXPECT_EQ(solution.makespan, s(16 * 4.5 + 3 * 3));
   EXPECT_EQ(solution.use[3].busy, s(16 * 4.5));
@@ -93,9 +94,9 @@ TEST(PipelineTest, MicroBatchesInFlight) {
       PipelineSolution one =
           solved(equalStages(oneForwardOneBackwardOrder(), p, 1, m));
       for (int64_t stage = 0; stage < p; ++stage) {
-        EXPECT_EQ(gpipe.inFlight[stage], m);
-        EXPECT_EQ(one.inFlight[stage], std::min(p - stage, m));
-        EXPECT_EQ(one.inFlightOfStage[stage], one.inFlight[stage]);
+        EXPECT_EQ(gpipe.inFlight(stage), m);
+        EXPECT_EQ(one.inFlight(stage), std::min(p - stage, m));
+        EXPECT_EQ(one.inFlightOfStage(stage), one.inFlight(stage));
       }
     }
   // Megatron holds 2(p - stage - 1) + (v - 1)p + 1 chunks' worth: Korthikanti's
@@ -103,9 +104,9 @@ TEST(PipelineTest, MicroBatchesInFlight) {
   for (int64_t v : {2, 3}) {
     PipelineSolution many = solved(equalStages(interleavedOrder(), 4, v, 16));
     for (int64_t stage = 0; stage < 4; ++stage)
-      EXPECT_EQ(many.inFlightOfStage[stage],
+      EXPECT_EQ(many.inFlightOfStage(stage),
                 2 * (4 - stage - 1) + (v - 1) * 4 + 1);
-    EXPECT_EQ(many.inFlightOfStage[0], 4 * v + 4 - 1);
+    EXPECT_EQ(many.inFlightOfStage(0), 4 * v + 4 - 1);
   }
 }
 
@@ -135,7 +136,7 @@ TEST(PipelineTest, EventsOfASmallSchedule) {
   // Two stages, two micro-batches, 1F1B, F = 1, B = 2.
   PipelineProblem problem = equalStages(oneForwardOneBackwardOrder(), 2, 1, 2);
   PipelineSolution solution = solved(problem);
-  auto start = [&](int64_t stage, int64_t i, bool backward) {
+  auto start = [&](int64_t stage, int64_t i, unsigned backward) {
     return solution.starts[solution.index(stage, {i, 0, backward})].base();
   };
   EXPECT_EQ(start(0, 0, false), 0);
@@ -173,10 +174,10 @@ TEST(PipelineTest, RandomDurations) {
        {&gpipeOrder(), &oneForwardOneBackwardOrder(), &interleavedOrder()}) {
     int64_t v = order == &interleavedOrder() ? 3 : 1;
     PipelineProblem problem = equalStages(*order, 5, v, 15);
-    for (auto *times : {&problem.forward, &problem.backward,
-                        &problem.forwardTransfer, &problem.backwardTransfer})
-      for (Time &time : *times)
-        time = s(duration(random));
+    for (auto *list : {&problem.durations, &problem.transfers})
+      for (std::vector<Time> &times : *list)
+        for (Time &time : times)
+          time = s(duration(random));
     PipelineSolution solution = solved(problem);
     EXPECT_EQ(solved(problem).starts, solution.starts);
     // No schedule beats its busiest stage.
@@ -210,15 +211,15 @@ TEST(PipelineTest, ChecksTheProblem) {
   EXPECT_PRED2(contains, messageOf(solve(problem)),
                "pipeline events, found 4 stages of 1 chunks");
   problem = equalStages(gpipeOrder(), 4, 1, 8);
-  problem.backward.pop_back();
+  problem.durations[1].pop_back();
   EXPECT_EQ(messageOf(solve(problem)),
             "expected 4 backward durations, found 3");
   problem = equalStages(gpipeOrder(), 4, 1, 8);
-  problem.forwardTransfer[1] = s(-1);
+  problem.transfers[0][1] = s(-1);
   EXPECT_PRED2(contains, messageOf(solve(problem)),
                "non-negative forward transfer duration");
   problem.order = nullptr;
-  problem.forwardTransfer[1] = s(1);
+  problem.transfers[0][1] = s(1);
   EXPECT_EQ(messageOf(solve(problem)), "expected a pipeline order, found none");
 }
 
@@ -231,7 +232,7 @@ class Reversed : public PipelineOrder {
   }
   int64_t position(const PipelineShape &shape, int64_t,
                    const StageEvent &event) const override {
-    return event.microBatch + (event.backward ? 0 : shape.microBatches);
+    return event.microBatch + (event.kind == 1 ? 0 : shape.microBatches);
   }
 };
 /// All events at one place.
@@ -288,4 +289,74 @@ TEST(PipelineTest, OrdersHaveNames) {
   EXPECT_EQ(messageOf(findPipelineOrder("zb-h1")),
             "expected a pipeline order of 'gpipe', '1f1b', 'interleaved', "
             "found 'zb-h1'");
+}
+
+namespace {
+/// Backward in two parts: the gradient of the input travels on, that of the
+/// weights waits for nobody else.
+PipelineProblem splitBackward(const PipelineOrder &order, int64_t p, int64_t v,
+                              int64_t m) {
+  PipelineProblem problem = equalStages(order, p, v, m);
+  problem.shape.kinds = {{"forward", Flow::Ascending, false, -1},
+                         {"backward_input", Flow::Descending, true, 0},
+                         {"backward_weight", Flow::Local, true, 1}};
+  problem.durations.assign(3, std::vector<Time>(p * v, s(1)));
+  problem.transfers = {
+      std::vector<Time>(p * v - 1), std::vector<Time>(p * v - 1), {}};
+  return problem;
+}
+} // namespace
+
+/// Three kinds of event: with both parts of backward in turn 1F1B is as long as
+/// with one, but a stage may pass the input's gradient on before the weights'.
+TEST(PipelineTest, ThreeKindsOfEvent) {
+  for (int64_t p : {1, 2, 4})
+    for (int64_t m : {1, 4, 9}) {
+      PipelineSolution split =
+          solved(splitBackward(oneForwardOneBackwardOrder(), p, 1, m));
+      PipelineSolution whole =
+          solved(equalStages(oneForwardOneBackwardOrder(), p, 1, m, 1, 2));
+      EXPECT_LE(split.makespan, whole.makespan);
+      for (const StageUse &use : split.use)
+        EXPECT_EQ(use.busy, s(3. * m));
+      if (m > 1 && p > 1)
+        continue;
+      // One micro-batch goes forward and back, then its last weights.
+      EXPECT_EQ(split.makespan, m == 1 ? s(2. * p + 1) : whole.makespan);
+    }
+  PipelineSolution gpipe = solved(splitBackward(gpipeOrder(), 4, 1, 8));
+  EXPECT_EQ(gpipe.inFlight(0), 8);
+  EXPECT_EQ(gpipe.lastEnd(0, 2), gpipe.makespan);
+  solved(splitBackward(interleavedOrder(), 4, 2, 8));
+}
+
+/// A kind before forward that waits for nobody: reading a batch.
+TEST(PipelineTest, AnEventBeforeForward) {
+  PipelineProblem problem = equalStages(oneForwardOneBackwardOrder(), 2, 1, 4);
+  problem.shape.kinds = {{"read", Flow::Local, false, -1},
+                         {"forward", Flow::Ascending, false, 0},
+                         {"backward", Flow::Descending, true, 1}};
+  problem.durations = {{s(.5), s(0)}, {s(1), s(1)}, {s(2), s(2)}};
+  problem.transfers = {{}, {s(0)}, {s(0)}};
+  PipelineSolution solution = solved(problem);
+  EXPECT_EQ(solution.starts[solution.index(0, {0, 0, 1})], s(.5));
+  EXPECT_EQ(solution.use[0].busy, s(4 * 3.5));
+}
+
+TEST(PipelineTest, ChecksKindsOfEvent) {
+  EventKinds kinds = forwardAndBackward();
+  kinds[1].name = "forward";
+  EXPECT_EQ(llvm::toString(checkKinds(kinds)),
+            "expected kinds of event with names of their own, found 'forward' "
+            "twice");
+  kinds = forwardAndBackward();
+  kinds[0].after = 1;
+  EXPECT_EQ(llvm::toString(checkKinds(kinds)),
+            "expected 'forward' to come after an earlier kind of event");
+  kinds = forwardAndBackward();
+  std::swap(kinds[0].returns, kinds[1].returns);
+  EXPECT_EQ(llvm::toString(checkKinds(kinds)),
+            "expected 'backward' before the kinds of event on the way back");
+  EXPECT_EQ(llvm::toString(checkKinds({})),
+            "expected at least one kind of event, found none");
 }
