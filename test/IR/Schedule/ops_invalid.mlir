@@ -338,7 +338,7 @@ schedule.plan @p order("1f1b") micro_batches 4 chunks 1 mesh #mesh pipeline "pp"
 schedule.plan @p order("1f1b") micro_batches 4 chunks 1 mesh #mesh pipeline "pp" model <> {
   schedule.rank_class @s0 stage 0 devices 2 state <> {
     schedule.segment forward chunk 0 count 4 space <> {
-      // expected-error @below {{expected to count at most 4096.0 FLOP}}
+      // expected-error @below {{expected to count at most 8192.0 FLOP}}
       %0 = schedule.task "t" #schedule.work<class = attention_backward, contract = 5.0 GFLOP, attention = [1, 2, 2, 4, 4, 4, 4 ] causal>
     }
     schedule.segment backward chunk 0 count 4 space <> {}
@@ -482,7 +482,7 @@ schedule.plan @p order("1f1b") micro_batches 4 chunks 1 mesh #mesh pipeline "pp"
 schedule.plan @p order("1f1b") micro_batches 4 chunks 1 mesh #mesh pipeline "pp" model <> {
   schedule.rank_class @s0 stage 0 devices 2 state <> {
     schedule.segment forward chunk 0 count 4 space <> {
-      // expected-error @below {{expected a start and a time until it is ready that are not negative}}
+      // expected-error @below {{expected a finite number that is not negative, found -1.0}}
       %0 = schedule.task "t" #schedule.comm<kind = all_reduce, axes = ["tp"]> cost <device = 2.0 s> at <duration = 2.0 s, ready = -1.0 s>
     }
     schedule.segment backward chunk 0 count 4 space <> {}

@@ -77,8 +77,8 @@ schedule.plan @open order("gpipe") micro_batches 2 chunks 1 mesh <["tp" = 2]> mo
   schedule.rank_class @s0 stage 0 devices 2 state <parameters = "2.0 B hidden hidden"> {
     // CHECK: schedule.segment read chunk 0 count 1 space <> {
     schedule.segment read chunk 0 count 1 space <> {
-      // CHECK: schedule.task "dataset" #schedule.transfer<resource = "storage", bytes = 1.0 GB>
-      %0 = schedule.task "dataset" #schedule.transfer<resource = "storage", bytes = 1.0 GB>
+      // CHECK: schedule.task "dataset" #schedule.transfer<resource = "storage", bytes = 1.0 GiB>
+      %0 = schedule.task "dataset" #schedule.transfer<resource = "storage", bytes = 1.0 GiB>
     }
     // CHECK: space <saved = "2.0 B batch seq", workspace = ["1.0 B batch", "4.0 B seq"]>
     schedule.segment forward chunk 0 count 2 space <saved = "2.0 B batch seq", workspace = ["1.0 B batch", "4.0 B seq"]> {}

@@ -5,8 +5,8 @@
 // what is kept lives until the weights' gradient is done.
 // CHECK-LABEL: schedule.plan @kinds
 // CHECK-SAME: at <duration = 8.0 s>
-// CHECK: @s0 {{.*}} activations = 2.0 MiB> breakdown <compute = 6.0 s, bubble = 2.0 s>
-// CHECK: @s1 {{.*}} activations = 1.0 MiB> breakdown <compute = 6.0 s, bubble = 2.0 s>
+// CHECK: @s0 {{.*}}activations = 2.0 MiB> breakdown <compute = 6.0 s, bubble = 2.0 s>
+// CHECK: @s1 {{.*}}activations = 1.0 MiB> breakdown <compute = 6.0 s, bubble = 2.0 s>
 #kinds = [#schedule.event_kind<name = "forward">, #schedule.event_kind<name = "backward_input", flow = descending, returns = true, after = 0>,
           #schedule.event_kind<name = "backward_weight", flow = local, returns = true, after = 1>]
 schedule.plan @kinds order("1f1b") micro_batches 2 chunks 1 mesh <["pp" = 2]> pipeline "pp" model <name = "kinds"> attributes {kinds = #kinds} {
