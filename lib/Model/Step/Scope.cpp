@@ -66,10 +66,13 @@ void ScopeBuilder::addComm(const StepComm &comm, const StepTask &task,
   result.isAwaited = !isStageTransfer(context.problem(), comm);
   if (task.during < 0)
     return;
-  // What events leave of it.
-  result.hiding = Hiding();
-  result.hiding->visible = result.hiding->least =
+  // The events hid the rest: here it occupies its links for what they left.
+  Ratio exposed =
       kind.exposedBeside ? kind.exposedBeside(comm, task) : Ratio::fromBase(1);
+  result.duration *= exposed.base();
+  result.hiding = Hiding();
+  result.hiding->least = Ratio::fromBase(1);
+  result.hiding->hides = Ratio();
 }
 
 TaskProblem::Task ScopeBuilder::taskOf(const StepTask &task) {
@@ -199,6 +202,9 @@ Expected<ScopeSolution> dtrain::solveScope(const StepContext &context,
   for (TaskId id = 0; id < ids.size(); ++id)
     ids[id] = id;
   result.ops = intervalsOf(problem, *solution, ids);
+  for (auto [op, interval] : llvm::zip_equal(ops, result.ops))
+    if (op.task() && op.task()->during >= 0)
+      interval.duration = context.prices.costs[op.task()->payload].device;
   result.span = problem.sums;
   // Sums in another order may differ by rounding.
   result.span.exposed =
