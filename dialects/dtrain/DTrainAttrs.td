@@ -102,13 +102,29 @@ def DTrain_OpStateAttr : DTrain_Attr<"OpState", "opstate"> {
     `#dtrain.opstate<{"dp" = factor("b", 4), "tp" = linear(0), "pp" = pinned([1])}>`:
     an axis not named is replicated. It is recoverable from the op's types once
     every operand satisfies the rule, so it lives in IR only until then.
+
+    Before propagation it is an intent, and an axis not named is undecided. Like
+    a `dtrain.seed` it has a level, `"tp" = factor("s", 3) level 1 visible 2`:
+    the op is fixed when propagation comes to that level, and the ops around it
+    see that from level 2 on. A level not written is 0, a visible level not
+    written is the level.
+
+    Constraints:
+    - C1: an axis is named once.
+    - C2: a state is not visible before its level.
   }];
   let parameters = (ins ArrayRefParameter<"::dtrain::PlacedOpAxis">:$axes,
                         ArrayRefParameter<"int64_t">:$coords);
   let hasCustomAssemblyFormat = 1;
+  let genVerifyDecl = 1;
   let extraClassDeclaration = [{
     static OpStateAttr get(::dtrain::MeshAttr mesh, const ::dtrain::Rule &rule,
                            const ::dtrain::OpState &state);
+    static OpStateAttr get(::dtrain::MeshAttr mesh, const ::dtrain::Rule &rule,
+                           ::llvm::ArrayRef<::dtrain::OpIntent> intents);
+    /// The states of the axes named, with their levels; errors as `getState`.
+    ::llvm::Expected<::llvm::SmallVector<::dtrain::OpIntent>>
+    getIntents(::dtrain::MeshAttr mesh, const ::dtrain::Rule &rule) const;
     /// The state per axis of `mesh`; an error if the rule has no such factor.
     ::llvm::Expected<::dtrain::OpState> getState(::dtrain::MeshAttr mesh,
                                                  const ::dtrain::Rule &rule) const;

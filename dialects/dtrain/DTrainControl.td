@@ -89,7 +89,7 @@ def DTrain_SeedOp : Op<DTrain_Dialect, "seed"> {
     `dtrain.seed %ids over "dp" split 0 level 0 because "data-parallel" : …`. The
     split is relative: the axis becomes the minor digit of what the dimension has
     when its level starts. Seed passes write it; propagation consumes it. Intents
-    for ops are `state` attributes, which hold from the start.
+    for ops are `state` attributes, which have levels too.
 
     Constraints:
     - C1: the dimension is in range.

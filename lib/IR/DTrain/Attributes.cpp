@@ -388,15 +388,14 @@ void RuleAttr::print(AsmPrinter &p) const {
 //===----------------------------------------------------------------------===//
 
 Attribute OpStateAttr::parse(AsmParser &p, Type) {
+  SMLoc loc = p.getCurrentLocation();
   SmallVector<PlacedOpAxis> axes;
   SmallVector<int64_t> coords;
   auto entry = [&]() -> ParseResult {
     std::string axis, factor;
     StringRef kind;
-    PlacedOpAxis a{{}, OpAxisState::Replicated,
-                   {}, 0,
-                   0,  static_cast<unsigned>(coords.size()),
-                   0};
+    PlacedOpAxis a{};
+    a.first = coords.size();
     if (p.parseString(&axis) || p.parseEqual() ||
         parseOneOf(p, kind, {"factor", "linear", "pinned"}) || p.parseLParen())
       return failure();
@@ -417,14 +416,22 @@ Attribute OpStateAttr::parse(AsmParser &p, Type) {
         return failure();
     }
     a.count = coords.size() - a.first;
+    if (p.parseRParen() ||
+        (succeeded(p.parseOptionalKeyword("level")) && p.parseInteger(a.level)))
+      return failure();
+    a.visible = a.level;
+    if (succeeded(p.parseOptionalKeyword("visible")) &&
+        p.parseInteger(a.visible))
+      return failure();
     axes.push_back(a);
-    return p.parseRParen();
+    return success();
   };
   if (p.parseLess() ||
       p.parseCommaSeparatedList(AsmParser::Delimiter::Braces, entry) ||
       p.parseGreater())
     return {};
-  return get(p.getContext(), axes, coords);
+  return getChecked([&] { return p.emitError(loc); }, p.getContext(), axes,
+                    coords);
 }
 
 void OpStateAttr::print(AsmPrinter &p) const {
@@ -449,27 +456,58 @@ void OpStateAttr::print(AsmPrinter &p) const {
       list();
     }
     p << ")";
+    if (a.level != 0)
+      p << " level " << a.level;
+    if (a.visible != a.level)
+      p << " visible " << a.visible;
   });
   p << "}>";
 }
 
+LogicalResult OpStateAttr::verify(function_ref<InFlightDiagnostic()> emitError,
+                                  ArrayRef<PlacedOpAxis> axes,
+                                  ArrayRef<int64_t>) {
+  for (auto [i, a] : llvm::enumerate(axes)) {
+    if (llvm::any_of(axes.take_front(i), [&, name = a.axis](const auto &o) {
+          return o.axis == name;
+        })) // C1
+      return emitError() << "op state C1: axis " << a.axis
+                         << " has more than one state";
+    if (a.visible < a.level) // C2
+      return emitError() << "op state C2: axis " << a.axis
+                         << ": expected a visible level of at least " << a.level
+                         << ", found " << a.visible;
+  }
+  return success();
+}
+
 OpStateAttr OpStateAttr::get(MeshAttr mesh, const Rule &rule,
-                             const dtrain::OpState &state) {
+                             ArrayRef<OpIntent> intents) {
   MLIRContext *ctx = mesh.getContext();
   SmallVector<PlacedOpAxis> axes;
   SmallVector<int64_t> coords;
-  for (auto [i, s] : llvm::enumerate(state)) {
+  for (const OpIntent &intent : intents) {
+    const OpAxisState &s = intent.state;
     if (s.kind == OpAxisState::Replicated)
       continue;
     StringAttr factor;
     if (s.kind == OpAxisState::Factor)
       factor = StringAttr::get(ctx, rule.factors[s.factor].name);
-    axes.push_back({mesh.getNames()[i], s.kind, factor, s.stride, s.group,
-                    static_cast<unsigned>(coords.size()),
-                    static_cast<unsigned>(s.on.size())});
+    axes.push_back({mesh.getNames()[intent.axis], s.kind, factor, s.stride,
+                    s.group, static_cast<unsigned>(coords.size()),
+                    static_cast<unsigned>(s.on.size()), intent.level,
+                    intent.visible});
     llvm::append_range(coords, s.on);
   }
   return get(ctx, axes, coords);
+}
+
+OpStateAttr OpStateAttr::get(MeshAttr mesh, const Rule &rule,
+                             const dtrain::OpState &state) {
+  SmallVector<OpIntent> intents;
+  for (auto [axis, s] : llvm::enumerate(state))
+    intents.push_back({static_cast<unsigned>(axis), s});
+  return get(mesh, rule, intents);
 }
 
 /// A linear state names one of the rule's groups; coordinates ascend on their
@@ -501,9 +539,9 @@ static llvm::Error checkEntry(const PlacedOpAxis &a, ArrayRef<int64_t> on,
   return llvm::Error::success();
 }
 
-llvm::Expected<dtrain::OpState> OpStateAttr::getState(MeshAttr mesh,
-                                                      const Rule &rule) const {
-  dtrain::OpState state(mesh.getNames().size());
+llvm::Expected<SmallVector<OpIntent>>
+OpStateAttr::getIntents(MeshAttr mesh, const Rule &rule) const {
+  SmallVector<OpIntent> intents;
   for (const PlacedOpAxis &a : getAxes()) {
     std::optional<unsigned> axis = mesh.find(a.axis);
     if (!axis)
@@ -512,7 +550,7 @@ llvm::Expected<dtrain::OpState> OpStateAttr::getState(MeshAttr mesh,
     Coords on(getCoords().slice(a.first, a.count));
     if (llvm::Error e = checkEntry(a, on, mesh.getSizes()[*axis], rule))
       return e;
-    OpAxisState &s = state[*axis];
+    OpAxisState s;
     if (a.kind == OpAxisState::Linear) {
       s = OpAxisState::linear(a.group, on);
     } else if (a.kind == OpAxisState::Pinned) {
@@ -524,6 +562,18 @@ llvm::Expected<dtrain::OpState> OpStateAttr::getState(MeshAttr mesh,
           "op state: the rule '%s' has no factor \"%s\"", rule.str().c_str(),
           a.factor.str().c_str());
     }
+    intents.push_back({*axis, s, a.level, a.visible});
   }
+  return intents;
+}
+
+llvm::Expected<dtrain::OpState> OpStateAttr::getState(MeshAttr mesh,
+                                                      const Rule &rule) const {
+  auto intents = getIntents(mesh, rule);
+  if (!intents)
+    return intents.takeError();
+  dtrain::OpState state(mesh.getNames().size());
+  for (const OpIntent &intent : *intents)
+    state[intent.axis] = intent.state;
   return state;
 }

@@ -101,8 +101,9 @@ LogicalResult PlacementGraph::collect(func::FuncOp func) {
         return failure();
     } else if (isa<RuleOpInterface>(op)) {
       nodeIndex[&op] = nodes.size();
-      PlacedNode node{&op, llvm::cantFail(bindRule(&op)), {}};
+      PlacedNode node{&op, llvm::cantFail(bindRule(&op)), {}, {}};
       node.state.resize(axes.size());
+      node.hidden.resize(axes.size());
       nodes.push_back(std::move(node));
     } else if (!isa<func::ReturnOp, SeedOp>(op)) {
       return op.emitOpError("is not expected before placement");
@@ -379,7 +380,7 @@ std::optional<AxisState> PlacementGraph::demand(OpOperand &use, unsigned axis) {
   if (isa<func::ReturnOp>(owner))
     return returnDemand(use, axis);
   PlacedNode *node = nodeOf(owner);
-  if (!node || !node->state[axis])
+  if (!node || !node->state[axis] || node->hidden[axis])
     return std::nullopt;
   return need(node->rule, use.getOperandNumber(), *node->state[axis]);
 }

@@ -8,8 +8,8 @@
 /// \file
 /// `dtrain-propagate-placement`: assigns a state per mesh axis to every op;
 /// states of values follow. States only go from undecided to decided, axis by
-/// axis and level by level of the seeds, so the result does not depend on the
-/// order of seeds or of independent ops.
+/// axis and level by level of the intents (PropagateLevels.cpp), so the result
+/// does not depend on the order of seeds or of independent ops.
 ///
 //===----------------------------------------------------------------------===//
 
@@ -32,7 +32,8 @@ namespace dtrain {
 //===----------------------------------------------------------------------===//
 
 bool Propagator::isValid(const PlacedNode &node, unsigned axis,
-                         const OpAxisState &state) {
+                         const OpAxisState &state,
+                         ArrayRef<std::optional<OpAxisState>> others) {
   if (state.kind == OpAxisState::Factor &&
       !maySplit(node.rule, state.factor, state.stride, sizeOf(axis)))
     return false;
@@ -41,8 +42,8 @@ bool Propagator::isValid(const PlacedNode &node, unsigned axis,
     for (unsigned a = 0; a < t.size(); ++a)
       if (a == axis)
         t[a] = stateFor(state);
-      else if (node.state[a])
-        t[a] = stateFor(*node.state[a]);
+      else if (others[a])
+        t[a] = stateFor(*others[a]);
     llvm::Error e =
         verifyTensorState(graph.getMesh(), tensorType(value).getShape(), t);
     bool ok = !e;
@@ -94,7 +95,7 @@ void Propagator::add(SmallVectorImpl<Candidate> &list, const PlacedNode &node,
   for (const Candidate &c : list)
     if (c.state == state)
       return;
-  if (isValid(node, axis, state))
+  if (isValid(node, axis, state, node.state))
     list.push_back(
         {state, rankOf(node, state), reshardBytes(node, axis, state), operand});
 }
@@ -102,27 +103,39 @@ void Propagator::add(SmallVectorImpl<Candidate> &list, const PlacedNode &node,
 void Propagator::decide(PlacedNode &node, unsigned axis,
                         const OpAxisState &state) {
   node.state[axis] = state;
-  for (unsigned j = 0; j < node.op->getNumResults(); ++j)
-    if (!graph.stateOf(node.op->getResult(j), axis))
-      graph.setState(node.op->getResult(j), axis, gives(node.rule, j, state));
+  reveal(node, axis);
+}
+
+void Propagator::reveal(PlacedNode &node, unsigned axis) {
+  node.hidden.reset(axis);
+  for (unsigned j = 0; j < node.op->getNumResults(); ++j) {
+    Value result = node.op->getResult(j);
+    AxisState given = gives(node.rule, j, *node.state[axis]);
+    // A seed may have split the value over another axis as the op does over
+    // this one: it keeps its state, and what the op gives is resharded.
+    if (!graph.stateOf(result, axis) && fits(result, axis, given))
+      graph.setState(result, axis, given);
+  }
 }
 
 //===----------------------------------------------------------------------===//
 // Sweeps
 //===----------------------------------------------------------------------===//
 
+bool Propagator::fits(Value value, unsigned axis, const AxisState &state) {
+  if (state.kind != AxisState::Split)
+    return true;
+  TensorState t = graph.tensorState(value);
+  t[axis] = state;
+  return hasValidDigits(graph.getMesh(),
+                        tensorType(value).getShape()[state.dim], t, state.dim);
+}
+
 bool Propagator::adopt(Value value, unsigned axis, const AxisState &state) {
   if (graph.stateOf(value, axis) ||
       (state.kind != AxisState::Split && state.kind != AxisState::Pinned))
     return false;
-  TensorState t = graph.tensorState(value);
-  t[axis] = state;
-  if (llvm::Error e =
-          verifyTensorState(graph.getMesh(), tensorType(value).getShape(), t)) {
-    llvm::consumeError(std::move(e));
-    return false;
-  }
-  return graph.setState(value, axis, state);
+  return fits(value, axis, state) && graph.setState(value, axis, state);
 }
 
 /// A carried slot starts in the state of its initial value.
@@ -284,121 +297,6 @@ void Propagator::finish(unsigned axis) {
   for (PlacedNode &node : graph.nodes)
     if (!node.state[axis])
       decide(node, axis, OpAxisState::replicated());
-}
-
-//===----------------------------------------------------------------------===//
-// Seeds and the driver
-//===----------------------------------------------------------------------===//
-
-LogicalResult Propagator::applyStates() {
-  for (PlacedNode &node : graph.nodes) {
-    OpStateAttr attr = cast<RuleOpInterface>(node.op).getStateAttr();
-    if (!attr)
-      continue;
-    llvm::Expected<dtrain::OpState> state =
-        attr.getState(graph.getMeshAttr(), node.rule.rule);
-    if (!state)
-      return node.op->emitOpError("state: ")
-             << llvm::toString(state.takeError());
-    for (unsigned axis = 0; axis < state->size(); ++axis) {
-      const OpAxisState &s = (*state)[axis];
-      if (s.kind == OpAxisState::Replicated)
-        continue;
-      if (!isValid(node, axis, s))
-        return node.op->emitOpError("state: the op cannot be so on axis \"")
-               << graph.getMesh()[axis].name << '"';
-      decide(node, axis, s);
-    }
-  }
-  return success();
-}
-
-LogicalResult Propagator::applySeed(SeedOp seed) {
-  std::optional<unsigned> axis = graph.getMeshAttr().find(seed.getAxis());
-  if (!axis)
-    return seed.emitOpError("axis \"")
-           << seed.getAxis() << "\" is not in the mesh";
-  if (graph.stateOf(seed.getValue(), *axis))
-    return success();
-  ArrayRef<int64_t> shape = tensorType(seed.getValue()).getShape();
-  TensorState t = graph.tensorState(seed.getValue());
-  unsigned dim = seed.getDim();
-  // Minor to whatever the dimension is already split by.
-  int64_t extent = localExtent(graph.getMesh(), shape, t, dim),
-          n = sizeOf(*axis);
-  int64_t stride = (extent + n - 1) / n;
-  AxisState state = AxisState::split(dim, stride);
-  t[*axis] = state;
-  if (llvm::Error e = verifyTensorState(graph.getMesh(), shape, t)) {
-    seed.emitRemark() << seed.getWhy() << ": no room on dimension " << dim
-                      << ": " << llvm::toString(std::move(e));
-    return success();
-  }
-  if (!graph.setState(seed.getValue(), *axis, state))
-    return seed.emitOpError("cannot split a stacked dimension");
-  return success();
-}
-
-/// On the axis that a repeat is pinned to, its operands and results are where
-/// its coordinate is.
-void Propagator::pinRepeats(unsigned axis) {
-  for (RepeatOp repeat : graph.repeats) {
-    if (!repeat.getPinnedAxis() ||
-        *repeat.getPinnedAxis() != graph.getMesh()[axis].name)
-      continue;
-    for (Value v : repeat.getCarryResults())
-      graph.setState(v, axis, pinnedState(repeat, v, false));
-    for (Value v : repeat.getInoutResults())
-      graph.setState(v, axis, pinnedState(repeat, v, true));
-    for (Value v : repeat.getOutputs())
-      graph.setState(v, axis, pinnedState(repeat, v, true));
-    for (Value v : repeat.getStacked())
-      if (!graph.stateOf(v, axis))
-        graph.setState(v, axis, pinnedState(repeat, v, true));
-  }
-}
-
-void Propagator::propagate(unsigned axis) {
-  bool changed = true;
-  while (changed) {
-    changed = false;
-    bool swept = true;
-    while (swept) {
-      swept = forward(axis);
-      swept |= backward(axis);
-      changed |= swept;
-    }
-    changed |= decideArguments(axis);
-  }
-}
-
-LogicalResult Propagator::run() {
-  if (failed(applyStates()))
-    return failure();
-  for (unsigned axis = 0; axis < graph.getMesh().size(); ++axis)
-    if (graph.isPinnedAxis(axis))
-      pinRepeats(axis);
-  SmallVector<SeedOp> seeds;
-  graph.main->getParentOfType<ModuleOp>().walk(
-      [&](SeedOp seed) { seeds.push_back(seed); });
-  std::sort(seeds.begin(), seeds.end(),
-            [](SeedOp a, SeedOp b) { return a.getLevel() < b.getLevel(); });
-  for (unsigned i = 0; i < seeds.size() || i == 0;) {
-    unsigned last = i;
-    while (last < seeds.size() && seeds[last].getLevel() == seeds[i].getLevel())
-      if (failed(applySeed(seeds[last++])))
-        return failure();
-    for (unsigned axis = 0; axis < graph.getMesh().size(); ++axis)
-      propagate(axis);
-    i = std::max(last, 1u);
-  }
-  for (unsigned axis = 0; axis < graph.getMesh().size(); ++axis) {
-    passPartials(axis);
-    finish(axis);
-  }
-  for (SeedOp seed : seeds)
-    seed.erase();
-  return success();
 }
 
 //===----------------------------------------------------------------------===//

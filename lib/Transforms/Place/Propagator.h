@@ -9,6 +9,7 @@
 #define DTRAIN_LIB_TRANSFORMS_PLACE_PROPAGATOR_H
 
 #include "dtrain/Transforms/Place/PlacementGraph.h"
+#include <map>
 
 namespace dtrain {
 
@@ -23,10 +24,18 @@ struct Candidate {
   unsigned rank;
   double bytes;
   unsigned operand;
-  bool operator<(const Candidate &o) const {
-    return std::tie(rank, bytes, operand) <
-           std::tie(o.rank, o.bytes, o.operand);
+  /// The state itself comes last, so that of two equals it is never the order
+  /// of uses that chooses.
+  auto key() const {
+    return std::tie(rank, bytes, operand, state.factor, state.stride, state.on);
   }
+  bool operator<(const Candidate &o) const { return key() < o.key(); }
+};
+
+/// An intent for an op, as propagation meets it.
+struct NodeIntent {
+  unsigned node; // in the graph
+  OpIntent intent;
 };
 
 class Propagator {
@@ -36,14 +45,24 @@ public:
 
 private:
   PlacementGraph &graph;
+  llvm::SmallVector<NodeIntent> intents;
+  llvm::SmallVector<SeedOp> seeds;
+  /// The seeds of the level at hand that took effect, by class and axis.
+  llvm::DenseMap<std::pair<PlacedClass *, unsigned>, SeedOp> applied;
 
   int64_t sizeOf(unsigned axis) const { return graph.getMesh()[axis].size; }
   bool takesPart(const PlacedNode &node, unsigned axis) {
     return !graph.isInside(node.op, axis);
   }
 
-  mlir::LogicalResult applyStates();
+  mlir::LogicalResult collectIntents();
+  mlir::LogicalResult collectIntents(unsigned node);
+  mlir::LogicalResult collectSeeds();
+  std::map<int64_t, llvm::SmallBitVector> levels() const;
+  mlir::LogicalResult applyLevel(int64_t level);
+  void applyIntent(const NodeIntent &intent);
   mlir::LogicalResult applySeed(SeedOp seed);
+  mlir::LogicalResult meetState(SeedOp seed, unsigned axis);
   void pinRepeats(unsigned axis);
   void propagate(unsigned axis);
   bool forward(unsigned axis);
@@ -52,16 +71,22 @@ private:
   void passPartials(unsigned axis);
   void finish(unsigned axis);
 
-  bool isValid(const PlacedNode &node, unsigned axis, const OpAxisState &state);
+  /// Whether the op can be so on `axis`, being as `others` on the other axes.
+  bool isValid(const PlacedNode &node, unsigned axis, const OpAxisState &state,
+               llvm::ArrayRef<std::optional<OpAxisState>> others);
   double reshardBytes(const PlacedNode &node, unsigned axis,
                       const OpAxisState &state);
   void decide(PlacedNode &node, unsigned axis, const OpAxisState &state);
+  /// Shows what the op gives on the axis to the ops around it.
+  void reveal(PlacedNode &node, unsigned axis);
   unsigned rankOf(const PlacedNode &node, const OpAxisState &state);
   void add(llvm::SmallVectorImpl<Candidate> &list, const PlacedNode &node,
            unsigned axis, const OpAxisState &state, unsigned operand);
   std::optional<OpAxisState> joinPartials(const PlacedNode &node,
                                           unsigned axis);
   bool enterRepeat(RepeatOp repeat, unsigned axis);
+  /// Whether the value can be so on `axis`, being on the other axes as it is.
+  bool fits(mlir::Value value, unsigned axis, const AxisState &state);
   bool adopt(mlir::Value value, unsigned axis, const AxisState &state);
 };
 

@@ -65,19 +65,32 @@ FailureOr<func::FuncOp> dtrain::microbatchOf(ModuleOp module) {
 }
 
 void dtrain::addState(RuleOpInterface op, const SeedAxis &axis,
-                      const OpAxisState &state) {
+                      const OpAxisState &state, int64_t level) {
   Rule rule = llvm::cantFail(bindRule(op)).rule;
-  dtrain::OpState all(axis.mesh.getNames().size());
-  if (OpStateAttr present = op.getStateAttr()) {
-    // A state that the rule cannot have is reported by propagation.
-    llvm::Expected<dtrain::OpState> s = present.getState(axis.mesh, rule);
-    if (s)
-      all = *s;
-    else
-      llvm::consumeError(s.takeError());
+  auto mine = OpStateAttr::get(axis.mesh, rule,
+                               OpIntent{axis.index, state, level, level});
+  OpStateAttr present = op.getStateAttr();
+  if (!present) {
+    op.setStateAttr(mine);
+    return;
   }
-  all[axis.index] = state;
-  op.setStateAttr(OpStateAttr::get(axis.mesh, rule, all));
+  // Entries are kept as they are written: what is wrong with one of them is
+  // reported by propagation.
+  SmallVector<PlacedOpAxis> axes(present.getAxes());
+  SmallVector<int64_t> coords(present.getCoords());
+  for (PlacedOpAxis a : mine.getAxes()) {
+    if (llvm::any_of(axes, [&](auto &o) { return o.axis == a.axis; }))
+      continue;
+    a.first = coords.size();
+    axes.push_back(a);
+    llvm::append_range(coords, mine.getCoords());
+  }
+  llvm::sort(axes, [&](const PlacedOpAxis &a, const PlacedOpAxis &b) {
+    unsigned last = axis.mesh.getNames().size();
+    return axis.mesh.find(a.axis).value_or(last) <
+           axis.mesh.find(b.axis).value_or(last);
+  });
+  op.setStateAttr(OpStateAttr::get(op.getContext(), axes, coords));
 }
 
 int64_t dtrain::nearestDivisor(int64_t extent, int64_t degree) {

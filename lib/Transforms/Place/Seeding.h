@@ -33,9 +33,10 @@ seedAxisOf(mlir::ModuleOp module, llvm::StringRef option, llvm::StringRef axis);
 /// that is not after the train phase.
 mlir::FailureOr<mlir::func::FuncOp> microbatchOf(mlir::ModuleOp module);
 
-/// Adds the state of one axis to the op's intents.
+/// Adds the state of one axis to the op's intents, at a level of propagation;
+/// one that is there stays.
 void addState(RuleOpInterface op, const SeedAxis &axis,
-              const OpAxisState &state);
+              const OpAxisState &state, int64_t level = 0);
 
 /// The divisor of `extent` that is nearest to `degree`.
 int64_t nearestDivisor(int64_t extent, int64_t degree);

@@ -69,5 +69,15 @@ func.func private @placement_c5(tensor<12xf32, #p>)
 
 // -----
 
+// expected-error@+1 {{op state C1: axis "tp" has more than one state}}
+#opstate_c1 = #dtrain.opstate<{"tp" = factor("k", 1), "tp" = linear(0)}>
+
+// -----
+
+// expected-error@+1 {{op state C2: axis "tp": expected a visible level of at least 2, found 1}}
+#opstate_c2 = #dtrain.opstate<{"tp" = factor("k", 1) level 2 visible 1}>
+
+// -----
+
 // expected-error@+1 {{argument #0: expected dtrain.role}}
 func.func private @argument_attribute(tensor<4xf32> {dtrain.roll = 1 : i64})

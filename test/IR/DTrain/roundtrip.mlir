@@ -50,8 +50,8 @@ func.func @lookups(%ids: tensor<2x6xi64>, %table: tensor<50x8xf32>, %logits: ten
     -> (tensor<2x6x8xf32>, tensor<2x6xf32>) {
   // CHECK: dtrain.gather
   %e = dtrain.gather %ids, %table : (tensor<2x6xi64>, tensor<50x8xf32>) -> tensor<2x6x8xf32>
-  // CHECK: dtrain.cross_entropy %{{.*}}, %{{.*}} state <{"tp" = factor("v", 13)}>
-  %loss, %lse = dtrain.cross_entropy %logits, %ids state <{"tp" = factor("v", 13)}>
+  // CHECK: dtrain.cross_entropy %{{.*}}, %{{.*}} state <{"tp" = factor("v", 13) level -1 visible 2}>
+  %loss, %lse = dtrain.cross_entropy %logits, %ids state <{"tp" = factor("v", 13) level -1 visible 2}>
       : (tensor<2x6x50xf32>, tensor<2x6xi64>) -> (tensor<2x6xf32>, tensor<2x6xf32>)
   // CHECK: dtrain.custom "mystery"(%{{.*}}) rule("b s v -> b s | flops 3 b s v")
   %c = dtrain.custom "mystery"(%logits) rule("b s v -> b s | flops 3 b s v") : (tensor<2x6x50xf32>) -> tensor<2x6xf32>

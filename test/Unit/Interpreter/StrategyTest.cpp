@@ -12,6 +12,7 @@
 ///
 //===----------------------------------------------------------------------===//
 
+#include "../Transforms/RandomIntents.h"
 #include "Programs.h"
 #include "dtrain/Interpreter/Equivalence.h"
 #include "dtrain/Interpreter/RuleCheck.h"
@@ -294,6 +295,37 @@ TEST_F(StrategyTest, RandomStatesOfEveryOp) {
     ASSERT_TRUE(succeeded(found));
     EXPECT_EQ(found->results, end->getNumOperands());
     EXPECT_GT(found->traffic.size(), 5u) << print(found->traffic);
+  }
+}
+
+/// Random intents on several levels, spread by propagation.
+TEST_F(StrategyTest, RandomIntentsOfSeveralLevels) {
+  mlir::ScopedDiagnosticHandler remarks(&context, [](mlir::Diagnostic &d) {
+    return mlir::success(d.getSeverity() == mlir::DiagnosticSeverity::Remark);
+  });
+  llvm::SmallVector<MeshAxis> meshes[] = {
+      {{"a", 3}}, {{"a", 2}, {"b", 2}}, {{"a", 4}, {"b", 2}}};
+  for (const char *model : {"gpt-tiny", "llama-tiny"}) {
+    auto trained = readProgram(context, model);
+    ASSERT_TRUE(trained);
+    ASSERT_TRUE(
+        succeeded(runPasses(*trained, Strategy{1, 1, 1, 1, 2}.train())));
+    for (uint64_t trial = 0; trial < 9; ++trial) {
+      std::mt19937_64 random(trial);
+      mlir::OwningOpRef<mlir::ModuleOp> placed = trained->clone();
+      test::addRandomIntents(*placed, meshes[trial % std::size(meshes)],
+                             random);
+      ASSERT_TRUE(succeeded(
+          runPasses(*placed, "dtrain-propagate-placement,dtrain-verify-place,"
+                             "dtrain-materialize-reshards,"
+                             "dtrain-lower-reshards,"
+                             "dtrain-verify-communicate")))
+          << model << " " << trial;
+      auto found = checkEquivalence(mainOf(*trained), mainOf(*placed), trial);
+      ASSERT_TRUE(succeeded(found)) << model << " " << trial;
+      EXPECT_EQ(found->results, mainOf(*trained).getNumResults());
+      EXPECT_GT(found->traffic.size(), 3u) << print(found->traffic);
+    }
   }
 }
 

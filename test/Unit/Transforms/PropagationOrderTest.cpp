@@ -7,10 +7,11 @@
 ///
 /// \file
 /// Placement gives the same communications whatever the order of independent
-/// ops and of the seed passes.
+/// ops, of the seed passes and of intents of one level.
 ///
 //===----------------------------------------------------------------------===//
 
+#include "RandomIntents.h"
 #include "dtrain/Tools/Pipeline.h"
 #include "dtrain/Tools/Registration.h"
 #include "dtrain/Transforms/Passes.h"
@@ -27,9 +28,9 @@ using namespace dtrain;
 
 namespace {
 
-class PropagationOrder : public ::testing::TestWithParam<const char *> {
+class PropagationOrderBase : public ::testing::Test {
 protected:
-  PropagationOrder() {
+  PropagationOrderBase() {
     DialectRegistry registry;
     registerAllDialects(registry);
     context.appendDialectRegistry(registry);
@@ -39,20 +40,6 @@ protected:
     PassManager pm(&context);
     ASSERT_TRUE(succeeded(parsePassPipeline(pipeline, pm)));
     ASSERT_TRUE(succeeded(pm.run(module)));
-  }
-
-  /// The trained step of a tiny GPT, with the intents of all axes in the order
-  /// given.
-  OwningOpRef<ModuleOp> seeded(ArrayRef<std::string> seeds) {
-    auto module = parseSourceFile<ModuleOp>(
-        DTRAIN_TEST_PROGRAMS "/gpt-tiny.mlir", &context);
-    EXPECT_TRUE(module);
-    std::string mesh = GetParam();
-    run(*module,
-        "dtrain-differentiate{micro-batches=2},dtrain-apply-optimizer");
-    for (const std::string &seed : seeds)
-      run(*module, "dtrain-seed-" + seed + "-parallel{mesh=" + mesh + "}");
-    return module;
   }
 
   /// How often each communication occurs, by op, axis and types.
@@ -72,6 +59,26 @@ protected:
   }
 
   MLIRContext context;
+};
+
+using RandomPropagationOrder = PropagationOrderBase;
+
+class PropagationOrder : public PropagationOrderBase,
+                         public ::testing::WithParamInterface<const char *> {
+protected:
+  /// The trained step of a tiny GPT, with the intents of all axes in the order
+  /// given.
+  OwningOpRef<ModuleOp> seeded(ArrayRef<std::string> seeds) {
+    auto module = parseSourceFile<ModuleOp>(
+        DTRAIN_TEST_PROGRAMS "/gpt-tiny.mlir", &context);
+    EXPECT_TRUE(module);
+    std::string mesh = GetParam();
+    run(*module,
+        "dtrain-differentiate{micro-batches=2},dtrain-apply-optimizer");
+    for (const std::string &seed : seeds)
+      run(*module, "dtrain-seed-" + seed + "-parallel{mesh=" + mesh + "}");
+    return module;
+  }
 };
 
 /// A random order of a block's ops that keeps definitions before uses.
@@ -114,6 +121,37 @@ TEST_P(PropagationOrder, OfSeeds) {
   OwningOpRef<ModuleOp> one = seeded({"data", "tensor", "pipeline"});
   OwningOpRef<ModuleOp> other = seeded({"pipeline", "tensor", "data"});
   EXPECT_EQ(plan(*one), plan(*other));
+}
+
+/// Intents of several levels for ops and values: neither the order of the ops
+/// nor that of the seeds among them matters.
+TEST_F(RandomPropagationOrder, OfIntents) {
+  ScopedDiagnosticHandler remarks(&context, [](Diagnostic &d) {
+    return success(d.getSeverity() == DiagnosticSeverity::Remark);
+  });
+  auto trained = parseSourceFile<ModuleOp>(
+      DTRAIN_TEST_PROGRAMS "/gpt-tiny.mlir", &context);
+  ASSERT_TRUE(trained);
+  run(*trained, "dtrain-differentiate{micro-batches=2},dtrain-apply-optimizer");
+  SmallVector<MeshAxis> meshes[] = {{{"a", 2}},
+                                    {{"a", 2}, {"b", 2}},
+                                    {{"a", 3}, {"b", 2}},
+                                    {{"a", 2}, {"b", 4}, {"c", 2}}};
+  for (uint64_t trial = 0; trial < 40; ++trial) {
+    std::mt19937_64 random(trial);
+    OwningOpRef<ModuleOp> original = trained->clone();
+    test::addRandomIntents(*original, meshes[trial % std::size(meshes)],
+                           random);
+    OwningOpRef<ModuleOp> reference = original->clone();
+    std::map<std::string, int> expected = plan(*reference);
+    EXPECT_GT(expected.size(), 5u) << "trial " << trial;
+    for (unsigned order = 0; order < 3; ++order) {
+      OwningOpRef<ModuleOp> shuffled = original->clone();
+      for (auto func : shuffled->getOps<func::FuncOp>())
+        shuffle(func.getBody().front(), random);
+      EXPECT_EQ(plan(*shuffled), expected) << "trial " << trial;
+    }
+  }
 }
 
 INSTANTIATE_TEST_SUITE_P(Meshes, PropagationOrder,

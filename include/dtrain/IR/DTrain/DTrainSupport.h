@@ -52,7 +52,7 @@ struct PlacedAxis {
 };
 
 /// The state of one named axis for an op. `factor` is null unless the kind is
-/// Factor.
+/// Factor. `level` and `visible` are those of OpIntent.
 struct PlacedOpAxis {
   mlir::StringAttr axis;
   OpAxisState::Kind kind;
@@ -60,15 +60,25 @@ struct PlacedOpAxis {
   int64_t stride;
   unsigned group;
   unsigned first, count;
+  int64_t level = 0, visible = 0;
   bool operator==(const PlacedOpAxis &o) const {
     return axis == o.axis && kind == o.kind && factor == o.factor &&
            stride == o.stride && group == o.group && first == o.first &&
-           count == o.count;
+           count == o.count && level == o.level && visible == o.visible;
   }
   friend llvm::hash_code hash_value(const PlacedOpAxis &a) {
     return llvm::hash_combine(a.axis, static_cast<int>(a.kind), a.factor,
-                              a.stride, a.group, a.first, a.count);
+                              a.stride, a.group, a.first, a.count, a.level,
+                              a.visible);
   }
+};
+
+/// What an op is asked to be on one mesh axis: fixed when propagation comes to
+/// `level`, seen by the ops around it from `visible` on.
+struct OpIntent {
+  unsigned axis;
+  OpAxisState state;
+  int64_t level = 0, visible = 0;
 };
 
 /// A rule of the dialect's own, which a test parses for every registered op.

@@ -37,6 +37,8 @@ struct PlacedNode {
   mlir::Operation *op;
   BoundRule rule;
   llvm::SmallVector<std::optional<OpAxisState>, 4> state;
+  /// The axes whose state the ops around do not see yet.
+  llvm::SmallBitVector hidden;
 };
 
 class PlacementGraph {
