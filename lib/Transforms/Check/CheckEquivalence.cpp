@@ -5,6 +5,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "dtrain/Interpreter/Effort.h"
 #include "dtrain/Interpreter/Equivalence.h"
 #include "dtrain/Transforms/Check/Passes.h"
 #include "llvm/Support/FormatVariadic.h"
@@ -29,6 +30,11 @@ struct CheckEquivalencePass
       emitError(getOperation().getLoc(), "expected a function @main to check");
       return signalPassFailure();
     }
+    double effort = effortOf(main);
+    if (MeshAttr mesh = meshOf(main))
+      effort += effortOnMesh(main, mesh);
+    if (failed(checkEffort(main.getLoc(), effort, limit)))
+      return signalPassFailure();
     FailureOr<Equivalence> found =
         checkEquivalence(main, main, seed, tolerance);
     if (failed(found))

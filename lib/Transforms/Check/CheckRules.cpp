@@ -5,6 +5,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "dtrain/Interpreter/Effort.h"
 #include "dtrain/Interpreter/RuleCheck.h"
 #include "dtrain/Transforms/Check/Passes.h"
 
@@ -26,6 +27,12 @@ struct CheckRulesPass : dtrain::impl::CheckRulesBase<CheckRulesPass> {
     unsigned ops = 0, failures = 0;
     getOperation().walk([&](RuleOpInterface op) {
       ++ops;
+      // On each of up to eight devices and in one piece, in every trial.
+      if (failed(
+              checkEffort(op.getLoc(), 9.0 * trials * effortOf(op), limit))) {
+        ++failures;
+        return;
+      }
       if (llvm::Error error =
               checkRule(op, op.getBoundRule(), trials, random)) {
         ++failures;
