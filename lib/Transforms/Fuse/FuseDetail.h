@@ -126,6 +126,9 @@ struct TwoValued {
 };
 /// What `value` is in this form; nothing if it is not known to have it.
 std::optional<TwoValued> twoValuedOf(mlir::Value value);
+/// The least and the greatest element of `value`, both attained, where it is
+/// known as a function of its indices; also through what a repeat passes on.
+std::optional<std::pair<double, double>> rangeOf(mlir::Value value);
 /// Whether its condition is key <= query for queries along the last but one
 /// dimension and keys along the last.
 bool isCausal(const TwoValued &mask);

@@ -50,16 +50,24 @@ static Form splat(unsigned rank, double value) {
   return form;
 }
 
-/// A condition that holds everywhere or nowhere decides nothing.
-static Form simplify(Form form, ArrayRef<int64_t> shape) {
-  if (!form.isTwoValued)
-    return form;
+/// The least and the greatest value of the affine function over the indices of
+/// a tensor.
+static std::pair<double, double> extremes(const Form &form,
+                                          ArrayRef<int64_t> shape) {
   double least = form.offset, most = form.offset;
   for (auto [coef, extent] : llvm::zip(form.coefs, shape)) {
     double end = coef * static_cast<double>(extent - 1);
     least += std::min(end, 0.0);
     most += std::max(end, 0.0);
   }
+  return {least, most};
+}
+
+/// A condition that holds everywhere or nowhere decides nothing.
+static Form simplify(Form form, ArrayRef<int64_t> shape) {
+  if (!form.isTwoValued)
+    return form;
+  auto [least, most] = extremes(form, shape);
   if (most <= 0)
     return splat(shape.size(), form.yes);
   if (least > 0 || form.yes == form.no)
@@ -239,6 +247,42 @@ std::optional<TwoValued> fuse::twoValuedOf(Value value) {
   if (!form->isTwoValued)
     return std::nullopt;
   return TwoValued{form->coefs, form->offset, form->yes, form->no};
+}
+
+/// What the one caller of a body passes on to all trips alike; null for what
+/// else an argument is.
+static Value sharedOperand(BlockArgument argument) {
+  auto body = dyn_cast<func::FuncOp>(argument.getOwner()->getParentOp());
+  auto module = body ? body->getParentOfType<ModuleOp>() : ModuleOp();
+  std::optional<SymbolTable::UseRange> uses =
+      module ? SymbolTable::getSymbolUses(body, module) : std::nullopt;
+  if (!uses || !llvm::hasSingleElement(*uses))
+    return {};
+  auto repeat = dyn_cast<RepeatOp>(uses->begin()->getUser());
+  if (!repeat || argument.getArgNumber() >= repeat->getNumOperands())
+    return {};
+  Value passed = repeat->getOperand(argument.getArgNumber());
+  return llvm::is_contained(repeat.getShared(), passed) &&
+                 passed.getType() == argument.getType()
+             ? passed
+             : Value();
+}
+
+std::optional<std::pair<double, double>> fuse::rangeOf(Value value) {
+  for (unsigned depth = 0; depth < kMaxDepth; ++depth) {
+    auto argument = dyn_cast<BlockArgument>(value);
+    if (!argument)
+      break;
+    value = sharedOperand(argument);
+    if (!value)
+      return std::nullopt;
+  }
+  std::optional<Form> form = formOf(value, kMaxDepth);
+  if (!form)
+    return std::nullopt;
+  if (form->isTwoValued)
+    return std::minmax(form->yes, form->no);
+  return extremes(*form, tensorType(value).getShape());
 }
 
 bool fuse::isCausal(const TwoValued &mask) {

@@ -5,6 +5,8 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "FuseDetail.h"
+#include "dtrain/IR/DTrain/Questions.h"
 #include "dtrain/Transforms/Fuse/Passes.h"
 #include "mlir/IR/Verifier.h"
 
@@ -42,6 +44,41 @@ struct VerifyImport : public dtrain::impl::VerifyImportBase<VerifyImport> {
            << results.size() << " of type " << results;
   }
 
+  /// Indices that are known (positions, mostly) are within what they index.
+  static LogicalResult checkIndices(RuleOpInterface op) {
+    BoundRule bound = op.getBoundRule();
+    for (auto [operand, factor] : bound.rule.index) {
+      std::optional<std::pair<double, double>> range =
+          fuse::rangeOf(op->getOperand(operand));
+      int64_t rows = bound.sizes[factor];
+      if (!range ||
+          (range->first >= 0 && range->second < static_cast<double>(rows)))
+        continue;
+      InFlightDiagnostic diag = op.emitError("'")
+                                << op->getName() << "' looks up indices "
+                                << static_cast<int64_t>(range->first) << " to "
+                                << static_cast<int64_t>(range->second);
+      if (OpOperand *table = operandWith(op, bound.rule, factor))
+        diag << " in " << nameOf(table->get());
+      diag << ", expected 0 to " << rows - 1 << ": it has " << rows << " rows";
+      return diag;
+    }
+    return success();
+  }
+
+  /// Its quoted name, or the type of what has no name.
+  static std::string nameOf(Value value) {
+    if (auto argument = dyn_cast<BlockArgument>(value))
+      if (auto func =
+              dyn_cast<func::FuncOp>(argument.getOwner()->getParentOp()))
+        if (auto name = func.getArgAttrOfType<StringAttr>(
+                argument.getArgNumber(), kNameAttr))
+          return ("'" + name.getValue() + "'").str();
+    std::string text = "a table of type ";
+    llvm::raw_string_ostream(text) << value.getType();
+    return text;
+  }
+
   void runOnOperation() override {
     ModuleOp module = getOperation();
     bool ok = succeeded(verify(module)) && succeeded(checkMain(module));
@@ -49,8 +86,10 @@ struct VerifyImport : public dtrain::impl::VerifyImportBase<VerifyImport> {
       if (isa<ModuleOp, func::FuncOp, func::ReturnOp, RepeatOp>(op))
         return;
       auto rule = dyn_cast<RuleOpInterface>(op);
-      if (rule && rule.getOrigin() == Origin::forward && !rule.getStateAttr())
+      if (rule && rule.getOrigin() == Origin::forward && !rule.getStateAttr()) {
+        ok &= succeeded(checkIndices(rule));
         return;
+      }
       op->emitError("expected forward compute ops and repeats only, found '")
           << op->getName() << '\'';
       ok = false;
