@@ -15,7 +15,7 @@ def ConvertDTrainToSchedule : Pass<"convert-dtrain-to-schedule", "::mlir::Module
   let description = [{
     The module is one of phase communicate; the result is one `schedule.plan`.
     Every compute op becomes a task with the work that its rule gives, every
-    communication a task on the lane of its axis; free transitions and views
+    communication a task beside it; free transitions and views
     disappear. A repeat becomes a call of its layer's body; where nothing reads
     what the last trip carries on, as the gradient of a model's input, another
     call does that trip without the ops that only compute it.

@@ -290,7 +290,8 @@ FailureOr<Attribute> Payloads::commOf(CommOpInterface op) {
   comm.axes = {op.getAxis().str()};
   if (comm.kind == CollectiveKind::Send) {
     comm.between = {from[*axis].on.front(), to.on.front()};
-  } else {
+  } else if (!from[*axis].on.empty() && !to.on.empty()) {
+    // Otherwise one side is on all coordinates, and so all take part.
     comm.between = from[*axis].on;
     llvm::append_range(comm.between, to.on);
     llvm::sort(comm.between);
