@@ -166,15 +166,6 @@ FailureOr<StepProblem> schedule::toStep(PlanOp plan) {
   return problem;
 }
 
-FailureOr<EvaluatedStep> schedule::evaluatePlan(PlanOp plan,
-                                                const StepProblem &problem) {
-  llvm::Expected<EvaluatedStep> step =
-      evaluate(problem, problem.scale(), /*devicesPerNode=*/1);
-  if (!step)
-    return plan.emitError() << llvm::toString(step.takeError());
-  return std::move(*step);
-}
-
 //===----------------------------------------------------------------------===//
 // Prices
 //===----------------------------------------------------------------------===//
@@ -245,6 +236,24 @@ FailureOr<StepPrices> schedule::pricesOf(PlanOp plan,
                     [hiding.pass == HidingPass::Backward] = hiding;
     }
   return prices;
+}
+
+FailureOr<std::unique_ptr<PricedPlan>> schedule::readPricedPlan(PlanOp plan) {
+  auto result = std::make_unique<PricedPlan>();
+  FailureOr<StepProblem> problem = toStep(plan);
+  if (failed(problem))
+    return failure();
+  result->problem = std::move(*problem);
+  FailureOr<StepPrices> prices = pricesOf(plan, result->problem);
+  if (failed(prices))
+    return failure();
+  result->prices = std::move(*prices);
+  llvm::Expected<EvaluatedStep> step =
+      evaluate(result->problem, result->problem.scale(), /*devicesPerNode=*/1);
+  if (!step)
+    return plan.emitError() << llvm::toString(step.takeError());
+  result->step = std::move(*step);
+  return result;
 }
 
 void schedule::setPrices(PlanOp plan, const StepProblem &problem,

@@ -20,14 +20,11 @@ namespace dtrain {
 } // namespace dtrain
 
 static LogicalResult solvePlan(PlanOp plan) {
-  FailureOr<StepProblem> problem = toStep(plan);
-  if (failed(problem))
+  FailureOr<std::unique_ptr<PricedPlan>> priced = readPricedPlan(plan);
+  if (failed(priced))
     return failure();
-  FailureOr<StepPrices> prices = pricesOf(plan, *problem);
-  FailureOr<EvaluatedStep> step = evaluatePlan(plan, *problem);
-  if (failed(prices) || failed(step))
-    return failure();
-  Expected<StepSolution> solution = dtrain::solve(*step, *prices);
+  Expected<StepSolution> solution =
+      dtrain::solve((*priced)->step, (*priced)->prices);
   if (!solution)
     return plan.emitError() << llvm::toString(solution.takeError());
   setSolution(plan, *solution);

@@ -64,14 +64,11 @@ static LogicalResult expectSolved(PlanOp plan) {
 LogicalResult dtrain::verifySolution(PlanOp plan) {
   if (failed(expectSolved(plan)))
     return failure();
-  FailureOr<StepProblem> problem = toStep(plan);
-  if (failed(problem))
+  FailureOr<std::unique_ptr<PricedPlan>> priced = readPricedPlan(plan);
+  if (failed(priced))
     return failure();
-  FailureOr<StepPrices> prices = pricesOf(plan, *problem);
-  FailureOr<EvaluatedStep> step = evaluatePlan(plan, *problem);
-  if (failed(prices) || failed(step))
-    return failure();
-  if (llvm::Error error = verify(*step, *prices, solutionOf(plan)))
+  if (llvm::Error error =
+          verify((*priced)->step, (*priced)->prices, solutionOf(plan)))
     return plan.emitOpError() << llvm::toString(std::move(error));
   return success();
 }

@@ -33,9 +33,15 @@ mlir::FailureOr<StepPrices> pricesOf(PlanOp plan, const StepProblem &problem);
 void setPrices(PlanOp plan, const StepProblem &problem,
                const StepPrices &prices);
 
-/// The problem under its own scale, for what needs no machine.
-mlir::FailureOr<EvaluatedStep> evaluatePlan(PlanOp plan,
-                                            const StepProblem &problem);
+/// A plan whose tasks have costs, under its own scale, for what needs no
+/// machine. `step` refers to `problem`.
+struct PricedPlan {
+  StepProblem problem;
+  EvaluatedStep step;
+  StepPrices prices;
+};
+/// Errors are those of `toStep` and `pricesOf`, diagnosed.
+mlir::FailureOr<std::unique_ptr<PricedPlan>> readPricedPlan(PlanOp plan);
 
 /// Writes starts, spans, footprints, breakdowns and the step's interval.
 void setSolution(PlanOp plan, const StepSolution &solution);
